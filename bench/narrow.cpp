@@ -141,15 +141,7 @@ void layer(Report& report, const Machine& machine, Narrow n, double top, std::in
   const std::vector<Right> K = drawn<Right>(channels * channels * 9, 4, values_of<Right>);  // oihw
   const std::vector<Right> packed = packed_weights(K.data(), channels, block, step);
   std::vector<Result> Y(static_cast<std::size_t>(size * size * channels)), Z(Y);
-  const Args args{.X = X.data(),
-                  .K = packed.data(),
-                  .Y = Y.data(),
-                  .H = size,
-                  .W = size,
-                  .B = channels / block,
-                  .Y_stride0 = size * channels,
-                  .Y_stride1 = channels,
-                  .Y_stride2 = block};
+  const auto args = convolution_args<Args>(X, packed, Y, size, channels, block);
   const double work = 18.0 * static_cast<double>(size * size * channels * channels);
   race_narrow(
       report, machine, kernel, shape, work, top, args, bytes, run,

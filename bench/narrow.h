@@ -48,6 +48,21 @@ std::vector<T> packed_weights(const T* weights, std::int64_t channels, std::int6
   return packed;
 }
 
+// The arguments of a convolution of a square image, its outputs in blocks.
+template <class Args, class X, class K, class Y>
+Args convolution_args(const X& image, const K& packed, Y& result, std::int64_t size, std::int64_t channels,
+                      std::int64_t block) {
+  return {.X = image.data(),
+          .K = packed.data(),
+          .Y = result.data(),
+          .H = size,
+          .W = size,
+          .B = channels / block,
+          .Y_stride0 = size * channels,
+          .Y_stride1 = channels,
+          .Y_stride2 = block};
+}
+
 // How many outputs a block of weights has, for a layer with so many channels: the registers of its tiles (CMakeLists.txt).
 std::int64_t block_of_bytes(std::int64_t channels);
 std::int64_t block_of_stored(std::int64_t channels);

@@ -29,41 +29,35 @@ constexpr std::int64_t burst = 400'000, sustained = 8'000'000;  // rounds: about
 // clang-format on
 alignas(64) const float operand[16] = {};
 
-double fma_512(bool loads) {
-  const std::int64_t rounds = loads ? sustained : burst;
-  std::int64_t n = rounds;
-#define ROW(k) "vfmadd231ps %%zmm0, %%zmm1, %%zmm" k "\n\t"
-#define LOAD(k) "vbroadcastss (%1), %%zmm1\n\t" ROW(k)
-#define CLEAR(k) "vpxord %%zmm" k ", %%zmm" k ", %%zmm" k "\n\t"
-#define LOOP(first) CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(first) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
-  if (loads)
-    asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
-  else
-    asm volatile(LOOP(ROW) : "+r"(n) : : TOUCHED);
-#undef LOOP
-#undef LOAD
-#undef ROW
-#undef CLEAR
-  return static_cast<double>(rounds) * 24 * 16 * 2;
-}
+// clang-format off
+#define TWELVE_OF(row, reg)                                                                                                \
+  row(reg, "2") row(reg, "3") row(reg, "4") row(reg, "5") row(reg, "6") row(reg, "7") row(reg, "8") row(reg, "9") row(reg, "10") \
+      row(reg, "11") row(reg, "12") row(reg, "13")
+#define FMA_ROW(reg, k) "vfmadd231ps %%" reg "0, %%" reg "1, %%" reg k "\n\t"
+#define FMA_LOAD(reg, k) "vbroadcastss (%1), %%" reg "1\n\t" FMA_ROW(reg, k)
+#define XOR_512(reg, k) "vpxord %%" reg k ", %%" reg k ", %%" reg k "\n\t"
+#define XOR_256(reg, k) "vxorps %%" reg k ", %%" reg k ", %%" reg k "\n\t"
+#define FMA_LOOP(reg, clear, first)                                                              \
+  clear(reg, "0") clear(reg, "1") TWELVE_OF(clear, reg) "1:\n\t" TWELVE_OF(first, reg) TWELVE_OF(FMA_ROW, reg) "dec %0\n\tjnz 1b\n\tvzeroupper"
 
-double fma_256(bool loads) {
-  const std::int64_t rounds = loads ? sustained : burst;
-  std::int64_t n = rounds;
-#define ROW(k) "vfmadd231ps %%ymm0, %%ymm1, %%ymm" k "\n\t"
-#define LOAD(k) "vbroadcastss (%1), %%ymm1\n\t" ROW(k)
-#define CLEAR(k) "vxorps %%ymm" k ", %%ymm" k ", %%ymm" k "\n\t"
-#define LOOP(first) CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(first) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
-  if (loads)
-    asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
-  else
-    asm volatile(LOOP(ROW) : "+r"(n) : : TOUCHED);
-#undef LOOP
-#undef LOAD
-#undef ROW
-#undef CLEAR
-  return static_cast<double>(rounds) * 24 * 8 * 2;
-}
+// Multiply-adds of registers `reg` of `lanes` floats, which `clear` sets to 0.
+#define FMA_PEAK(name, reg, lanes, clear)                                                                                    \
+  double name(bool loads) {                                                                                                  \
+    const std::int64_t rounds = loads ? sustained : burst;                                                                   \
+    std::int64_t n = rounds;                                                                                                 \
+    if (loads)                                                                                                               \
+      asm volatile(FMA_LOOP(reg, clear, FMA_LOAD) : "+r"(n) : "r"(operand) : TOUCHED);                                       \
+    else                                                                                                                     \
+      asm volatile(FMA_LOOP(reg, clear, FMA_ROW) : "+r"(n) : : TOUCHED);                                                     \
+    return static_cast<double>(rounds) * 24 * lanes * 2;                                                                     \
+  }
+FMA_PEAK(fma_512, "zmm", 16, XOR_512)
+FMA_PEAK(fma_256, "ymm", 8, XOR_256)
+#undef FMA_PEAK
+#undef FMA_LOOP
+#undef FMA_LOAD
+#undef FMA_ROW
+// clang-format on
 
 double multiply_and_add_128(bool loads) {  // no fma: multiplications and additions, half of each
   const std::int64_t rounds = loads ? sustained : burst;

@@ -148,80 +148,36 @@ std::vector<Case> cases() {
                  [](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) {
                    for (Size k = 0; k < R; ++k) l.maxima(f(in[0]) + k * T, y.floats.data() + k * T, T);
                  }});
-  all.push_back({"first order, along rows",
-                 f32,
-                 {{R, T}},
-                 {R, T},
-                 0,
-                 true,
-                 [] {
-                   const Symbol r{"r"}, n{"n"};
-                   const Tensor x = input("x", f32, {r, n});
-                   return Program{{x},
-                                  recur(
-                                      "y", {r, n}, Along{1}, Lag{1}, [&](Var i, Var t) { return x(i, t); },
-                                      [&](Prior y, Var i, Var t) { return 0.25f * x(i, t) + 0.75f * y(i, t - 1); }),
-                                  {}};
-                 },
-                 [](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) {
-                   l.first_rows(f(in[0]), y.floats.data(), R, T);
-                 }});
-  all.push_back({"first order, along columns",
-                 f32,
-                 {{T, R}},
-                 {T, R},
-                 0,
-                 true,
-                 [] {
-                   const Symbol r{"r"}, n{"n"};
-                   const Tensor x = input("x", f32, {n, r});
-                   return Program{{x},
-                                  recur(
-                                      "y", {n, r}, Along{0}, Lag{1}, [&](Var t, Var i) { return x(t, i); },
-                                      [&](Prior y, Var t, Var i) { return 0.25f * x(t, i) + 0.75f * y(t - 1, i); }),
-                                  {}};
-                 },
-                 [](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) {
-                   l.first_columns(f(in[0]), y.floats.data(), T, R);
-                 }});
-  all.push_back({"second order, along rows",
-                 f32,
-                 {{R, T}},
-                 {R, T},
-                 0,
-                 true,
-                 [] {
-                   const Symbol r{"r"}, n{"n"};
-                   const Tensor x = input("x", f32, {r, n});
-                   return Program{
-                       {x},
-                       recur(
-                           "y", {r, n}, Along{1}, Lag{2}, [&](Var i, Var t) { return x(i, t); },
-                           [&](Prior y, Var i, Var t) { return 0.2f * x(i, t) + 1.1f * y(i, t - 1) - 0.3f * y(i, t - 2); }),
-                       {}};
-                 },
-                 [](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) {
-                   l.second_rows(f(in[0]), y.floats.data(), R, T);
-                 }});
-  all.push_back({"second order, along columns",
-                 f32,
-                 {{T, R}},
-                 {T, R},
-                 0,
-                 true,
-                 [] {
-                   const Symbol r{"r"}, n{"n"};
-                   const Tensor x = input("x", f32, {n, r});
-                   return Program{
-                       {x},
-                       recur(
-                           "y", {n, r}, Along{0}, Lag{2}, [&](Var t, Var i) { return x(t, i); },
-                           [&](Prior y, Var t, Var i) { return 0.2f * x(t, i) + 1.1f * y(t - 1, i) - 0.3f * y(t - 2, i); }),
-                       {}};
-                 },
-                 [](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) {
-                   l.second_columns(f(in[0]), y.floats.data(), T, R);
-                 }});
+  using Filter = Expr (*)(const Expr& x, const Expr& before, const Expr& two_before);
+  const auto filter = [&](const char* name, bool rows, int order, Filter formula, auto loops) {
+    all.push_back(
+        {name,
+         f32,
+         {rows ? Shape{R, T} : Shape{T, R}},
+         rows ? Shape{R, T} : Shape{T, R},
+         0,
+         true,
+         [=] {
+           const Symbol r{"r"}, n{"n"};
+           const Tensor x = rows ? input("x", f32, {r, n}) : input("x", f32, {n, r});
+           const int along = rows ? 1 : 0;
+           const auto earlier = [=](const Prior& y, Indices at, int steps) { return y(at.with(along, at[along] - steps)); };
+           return Program{{x},
+                          recur(
+                              "y", x.shape(), Along{along}, Lag{order}, [&](Indices at) { return x(at); },
+                              [&](Prior y, Indices at) { return formula(x(at), earlier(y, at, 1), earlier(y, at, order)); }),
+                          {}};
+         },
+         [=](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) {
+           (l.*loops)(f(in[0]), y.floats.data(), rows ? R : T, rows ? T : R);
+         }});
+  };
+  const auto first = [](const Expr& x, const Expr& y1, const Expr&) { return 0.25f * x + 0.75f * y1; };
+  const auto second = [](const Expr& x, const Expr& y1, const Expr& y2) { return 0.2f * x + 1.1f * y1 - 0.3f * y2; };
+  filter("first order, along rows", true, 1, first, &RecurrenceLoops::first_rows);
+  filter("first order, along columns", false, 1, first, &RecurrenceLoops::first_columns);
+  filter("second order, along rows", true, 2, second, &RecurrenceLoops::second_rows);
+  filter("second order, along columns", false, 2, second, &RecurrenceLoops::second_columns);
   all.push_back(
       {"last step alone",
        f32,

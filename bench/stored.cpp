@@ -80,15 +80,7 @@ void layer(Report& report, const Machine& machine, const Storage& stored, std::i
   std::vector<float> planes(x.size()), Y(x.size(), NAN), Z(Y), rows(Y), scratch(Y);
   for (std::int64_t p = 0; p < pixels; ++p)
     for (std::int64_t c = 0; c < channels; ++c) planes[at(c * pixels + p)] = x[at(p * channels + c)];
-  const Args args{.X = X.data(),
-                  .K = packed.data(),
-                  .Y = Y.data(),
-                  .H = size,
-                  .W = size,
-                  .B = channels / block,
-                  .Y_stride0 = size * channels,
-                  .Y_stride1 = channels,
-                  .Y_stride2 = block};
+  const auto args = convolution_args<Args>(X, packed, Y, size, channels, block);
   std::vector<PreparedConvolution> convolutions;
   race_narrow(
       report, machine, kernel.c_str(), fmt::format("{}x{}x{}", size, size, channels),

@@ -192,7 +192,7 @@ interp::Array packed(const ir::Program& p, const ir::Buffer& b, const interp::Ar
 }
 }  // namespace
 
-Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, const Sizes& sizes, ashlar_vulkan_queue* queue)
+Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, const Sizes& sizes, const OnDevice& device)
     : program_(p), blocks_(args.size()) {
   constexpr std::size_t guard = 192;
   for (std::size_t k = 0; k < args.size(); ++k) {
@@ -207,7 +207,7 @@ Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, const Size
     const bool by_layout = buffer.packed_by_caller && !buffer.layout.map.empty();
     const std::vector<std::byte> bytes = by_layout ? packed(p, buffer, a, values_of(p, sizes)).bytes : in_memory(a);
     b.memory.assign(bytes.size() + 2 * guard + 128, untouched);
-    const auto address = queue ? 0 : reinterpret_cast<std::uintptr_t>(b.memory.data());  // a device's is aligned enough
+    const auto address = device ? 0 : reinterpret_cast<std::uintptr_t>(b.memory.data());  // a device's is aligned enough
     b.at = guard + (64 - (address + guard) % 64) % 64 + (buffer.align ? 0 : static_cast<std::size_t>(a.type.bytes()));
     b.size = bytes.size();
     if (!bytes.empty()) std::memcpy(b.memory.data() + b.at, bytes.data(), bytes.size());
@@ -222,10 +222,16 @@ Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, const Size
     b.tensor.shape = b.shape.data();
     b.tensor.strides = b.strides.empty() ? nullptr : b.strides.data();
     pointers_.push_back(&b.tensor);
-    if (!queue) continue;
+    if (device.cuda) {
+      b.on_cuda = std::make_unique<gpu_bench::Memory>(*device.cuda, b.memory.size());
+      b.on_cuda->upload(b.memory.data());
+      b.tensor.device_type = 2;
+      if (b.tensor.data) b.tensor.data = static_cast<std::byte*>(b.on_cuda->pointer()) + b.at;
+    }
+    if (!device.vulkan) continue;
     ashlar_error error = {};
     ashlar_vulkan_buffer* made = nullptr;
-    checked(ashlar_vulkan_alloc(queue, b.memory.size(), &made, &error), error);
+    checked(ashlar_vulkan_alloc(device.vulkan, b.memory.size(), &made, &error), error);
     b.on_device.reset(made);
     checked(ashlar_vulkan_upload(made, 0, b.memory.data(), b.memory.size(), &error), error);
     b.tensor.data = made, b.tensor.device_type = 7, b.tensor.byte_offset = b.at;
@@ -257,6 +263,7 @@ std::string Guarded::take(interp::Arguments& args) {
     Block& b = blocks_[k];
     ashlar_error error = {};
     if (b.on_device) checked(ashlar_vulkan_download(b.on_device.get(), 0, b.memory.data(), b.memory.size(), &error), error);
+    if (b.on_cuda) b.on_cuda->download(b.memory.data());
     interp::Array& a = args[k].array;
     std::vector<bool> ours(b.memory.size(), false);
     if (program_.arguments[k].kind == ir::ArgumentKind::output)

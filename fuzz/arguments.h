@@ -15,6 +15,7 @@
 
 #include "source.h"
 
+#include "bench/gpu/device.h"
 #include "tests/emulated/emulator.h"
 
 namespace fuzz {
@@ -53,11 +54,18 @@ Shapes draw_sizes(Source&, const ashlar::ir::Program&, const Promises&);
 std::optional<ashlar::interp::Arguments> draw_arguments(Source&, const ashlar::ir::Program&, const Values&, const Sizes&,
                                                         std::string& described, const Promises& = {});
 
-// Arguments in memory of their own, for a C entry: of this process, or of a Vulkan device; those that the scheduled program
-// takes packed, so. Lives as long as the call. Throws std::runtime_error where the device fails.
+// A device whose memory arguments lie in; at most one of them.
+struct OnDevice {
+  ashlar_vulkan_queue* vulkan = nullptr;
+  const gpu_bench::Device* cuda = nullptr;
+  explicit operator bool() const { return vulkan || cuda; }
+};
+
+// Arguments in memory of their own, for a C entry: of this process, or of a device; those that the scheduled program takes
+// packed, so. Lives as long as the call. Throws std::runtime_error where the device fails.
 class Guarded {
  public:
-  Guarded(const ashlar::ir::Program&, const ashlar::interp::Arguments&, const Sizes&, ashlar_vulkan_queue* = nullptr);
+  Guarded(const ashlar::ir::Program&, const ashlar::interp::Arguments&, const Sizes&, const OnDevice& = {});
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
   const std::vector<const void*>& pointers() const { return pointers_; }
@@ -75,6 +83,7 @@ class Guarded {
     std::vector<std::byte> memory, before;
     std::size_t at = 0, size = 0;  // of the tensor's bytes in the memory
     std::unique_ptr<ashlar_vulkan_buffer, Free> on_device;
+    std::unique_ptr<gpu_bench::Memory> on_cuda;
     ashlar_tensor tensor = {};
     std::vector<std::int64_t> shape, strides;
     std::uint64_t scalar = 0;

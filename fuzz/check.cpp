@@ -1,7 +1,6 @@
 #include "check.h"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 
 #include <ashlar/analysis/regions.h>
@@ -20,6 +19,7 @@
 #include "library.h"
 #include "measures.h"
 #include "program.h"
+#include "rounding.h"
 #include "steps.h"
 #include "windows.h"
 
@@ -28,17 +28,6 @@ namespace {
 
 using namespace ashlar;
 using ir::Stmt;
-
-std::string without_numbers(const std::string& text) {
-  std::string r;
-  for (char ch : text) {
-    if (std::isdigit(static_cast<unsigned char>(ch))) {
-      if (r.empty() || r.back() != '#') r += '#';
-    } else
-      r += ch;
-  }
-  return r;
-}
 
 class Checker {
  public:
@@ -155,14 +144,7 @@ class Checker {
       schedule::finish(state_, target);
     } catch (const RefusalError& first) {  // a buffer outgrew its scope in a later step, or a block has no place for it
       if (target.is_gpu()) refused_at_the_end("finish, first: expected ", first);
-      to_global(state_);
-      try {
-        if (target.is_gpu()) analysis::derive_regions(state_.program);
-        schedule::finish(state_, target);
-      } catch (const RefusalError& e) {
-        if (!target.is_gpu()) throw;
-        unfinished(e);
-      }
+      finish_in_global(target);
     }
     report_.trace = trace();
     report_.json = schedule::json(state_.trace);
@@ -285,6 +267,17 @@ class Checker {
       attempt = 0;
     }
   }
+  // By steps for a device: what each thread had for itself all of them share then, which may be a race.
+  void finish_in_global(const Target& target) {
+    if (!target.is_gpu()) {
+      to_global(state_);
+      return schedule::finish(state_, target);
+    }
+    try {
+      for (const schedule::Step& step : store_in_global(state_.program)) schedule::apply(state_, step, target);
+      schedule::finish(state_, target);
+    } catch (const RefusalError& e) { unfinished(e); }
+  }
   // What a launch needs as a whole is known when the schedule is complete: such a case ends here.
   [[noreturn]] void unfinished(const RefusalError& e) {
     count([&](Statistics& s) { ++s.unfinished; });
@@ -393,8 +386,10 @@ class Checker {
         try {
           run(found);
         } catch (const interp::RunError& e) { fail("run error: " + what, std::string(e.what()) + "\n  where " + shape); }
-        const bool on_device = setup_.vulkan && what.rfind("compiled", 0) == 0;
-        const std::string d = compare(algorithm, found, expected, reassociated_, on_device && setup_.loose_zeros);
+        const bool on_device = setup_.device && what.rfind("compiled", 0) == 0;
+        const bool rounds = on_device && setup_.device.cuda && made.product && sums_on_tensor_cores(made, state_.trace);
+        const std::string d = rounds ? beyond_rounding(*made.product, start, found, expected)
+                                     : compare(algorithm, found, expected, reassociated_, on_device && setup_.loose_zeros);
         if (!d.empty()) fail("wrong value: " + what, d + "\n  where " + shape);
         kernel_ = nullptr;
       };
@@ -447,14 +442,16 @@ class Checker {
             const std::string outside = guarded.take(a);
             if (!outside.empty()) fail("wrote outside: emulated " + ready[k].name, outside + "\n  where " + shape);
           });
-        if (ready[k].is_compiled() && (!targets_[k].is_gpu() || setup_.vulkan))
+        if (ready[k].is_compiled() && (!targets_[k].is_gpu() || setup_.device))
           same("compiled for " + ready[k].name, [&](interp::Arguments& a) {
-            Guarded guarded(state_.program, a, *sizes.kept, setup_.vulkan);
+            Guarded guarded(state_.program, a, *sizes.kept, setup_.device);
             const int code = ready[k].call(guarded.pointers());
+            if (setup_.device) count([](Statistics& s) { ++s.on_device; });
             if (code != ASHLAR_OK) {
               char text[400];
               ashlar_error_text(ashlar_last_error(), text, sizeof text);
-              if (setup_.vulkan && std::string_view(text).find(" lacks a fused multiply-add") != std::string_view::npos) {
+              if (setup_.device.vulkan &&
+                  std::string_view(text).find(" lacks a fused multiply-add") != std::string_view::npos) {
                 count([](Statistics& s) { ++s.without_fma; });
                 throw Stop{};
               }
@@ -493,12 +490,13 @@ class Checker {
   static bool scatters_at_once(const ir::Program& p) {
     bool any = false;
     ir::walk(p.body, [&](const Stmt& s) {
-      if (s.kind != Stmt::Kind::loop || s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::unrolled) return;
-      const Stmt* nest = nullptr;
+      const ir::LoopStmt* loop = s.as<ir::LoopStmt>();
+      if (!loop || loop->kind == ir::LoopKind::serial || loop->kind == ir::LoopKind::unrolled) return;
+      const ir::NestStmt* nest = nullptr;
       for (const Stmt* x : ir::path_to(p, s.id))
-        if (x->kind == Stmt::Kind::nest) nest = x;
+        if (const ir::NestStmt* here = x->as<ir::NestStmt>()) nest = here;
       const ir::Stage& stage = p.stage(nest->stage);
-      any = any || (p.axis(s.axis).reduce && stage.scatters() && !stage.atomic);
+      any = any || (p.axis(loop->axis).reduce && stage.scatters() && !stage.atomic);
     });
     return any && !promises_of_inputs(p).empty();
   }

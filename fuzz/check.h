@@ -7,7 +7,7 @@
 //   compiled code   for each target that this machine executes, through the C entry, with guard bytes around every tensor
 //
 // For a GPU the steps bind loops to blocks and threads as well, and the interpreter runs the launches, looking for races. What
-// is compiled for Vulkan runs on the device that there is; code for CUDA is made, and not run.
+// is compiled for Vulkan runs on the device that there is; code for CUDA is made, and run where a device was opened for it.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-#include <ashlar/runtime/vulkan.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/target/target.h>
 
 #include "tests/in_c/c_compiled.h"
 
+#include "arguments.h"
 #include "program.h"
 
 namespace fuzz {
@@ -50,7 +50,7 @@ struct Statistics {
   std::map<std::string, std::int64_t> forms;  // of the language: how many schedules of programs with them ran
   std::int64_t cases = 0, refused_programs = 0, runs = 0, kernels = 0, barriers = 0, warp_barriers = 0, compiled = 0,
                too_large = 0, too_long = 0, without_fma = 0, dividing = 0, unfinished = 0, emitted = 0, emulated = 0,
-               without_arguments = 0;
+               on_device = 0, without_arguments = 0;
   std::int64_t statements = 0, replayed = 0;  // of traces as C++; those that no call of the language makes
 };
 
@@ -65,7 +65,7 @@ struct Setup {
   std::vector<ashlar::Target> elsewhere;  // that no code runs for here: kernels are interpreted, and objects made
   bool compile = true, force = false;     // force: refusals are checked too
   bool emulate = false;                   // kernels for targets elsewhere run in an emulator
-  ashlar_vulkan_queue* vulkan = nullptr;  // runs what is compiled for it
+  OnDevice device;                        // runs what is compiled for it
   std::vector<in_c::Compiler> c;          // not empty: kernels for processors go through C, and one of these
   // Of that device: where a constant is 0 it takes 0 * x for 0, 0 + x for x and x / 0 for anything, as llvmpipe does though it
   // says that it keeps signed zeros, infinities and NaN. Then its zeros have no sign, a NaN may be any number, and programs

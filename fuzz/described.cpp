@@ -21,7 +21,10 @@ namespace fuzz {
 namespace {
 
 using namespace ashlar;
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Stmt;
 
 // By the key that their texts name. The same description is the same intrinsic.
@@ -76,9 +79,9 @@ class Describer {
     if (!chain(loop)) return std::nullopt;
     const ir::Stage& stage = p_.stage(block_->stage);
     if (stage.values.size() != 1 || stage.scatters()) return std::nullopt;
-    const bool init = block_->piece == Stmt::Piece::init;
+    const bool init = block_->piece == ir::Piece::init;
     sums_ = stage.is_reduction() && !init;
-    accumulates_ = sums_ && (block_->piece != Stmt::Piece::whole || reduces_around(loop));
+    accumulates_ = sums_ && (block_->piece != ir::Piece::whole || reduces_around(loop));
     if (sums_ && stage.reducer.kind == ir::ReducerKind::custom) return std::nullopt;
     if (sums_ && std::none_of(loops_.begin(), loops_.end(), [](const Loop& l) { return l.reduce; })) return std::nullopt;
     const ir::Substitution at = ir::iter_values(p_, *nest_);
@@ -110,22 +113,23 @@ class Describer {
   bool chain(const Stmt& loop) {
     const auto path = ir::path_to(p_, loop.id);
     for (const Stmt* x : path)
-      if (x->kind == Stmt::Kind::nest) nest_ = x;
+      if (const NestStmt* nest = x->as<NestStmt>()) nest_ = nest;
     const analysis::Facts facts = analysis::facts_of_arguments(p_);
     std::int64_t points = 1;
-    for (const Stmt* x = &loop; x->kind == Stmt::Kind::loop; x = &x->body.front()) {
+    for (const Stmt* x = &loop; x->is<LoopStmt>(); x = &x->body().front()) {
       const ir::LoopRange r = ir::range_of(p_, *x);
+      const ir::Axis& axis = p_.axis(x->get<LoopStmt>().axis);
       Loop l;
-      l.axis = x->axis, l.name = p_.axis(x->axis).name, l.reduce = p_.axis(x->axis).reduce;
+      l.axis = axis.id, l.name = axis.name, l.reduce = axis.reduce;
       l.extent = analysis::simplify(ir::sub(r.end, r.begin), facts);
       l.constant = ir::is_int(l.extent, &l.count);
       if (l.constant && (l.count < 1 || (points *= l.count) > 4096)) return false;
       if (!l.constant || l.count > 1) loops_.push_back(l);
-      if (x->body.size() != 1) return false;
-      const Stmt& next = x->body.front();
-      if (next.kind != Stmt::Kind::loop && next.kind != Stmt::Kind::block) return false;
-      if (next.kind == Stmt::Kind::block) {
-        block_ = &next;
+      if (x->body().size() != 1) return false;
+      const Stmt& next = x->body().front();
+      if (!next.is<LoopStmt>() && !next.is<BlockStmt>()) return false;
+      if (const BlockStmt* block = next.as<BlockStmt>()) {
+        block_ = block;
         return !loops_.empty();
       }
     }
@@ -134,8 +138,8 @@ class Describer {
   bool reduces_around(const Stmt& loop) const {
     bool found = false;
     for (const Stmt* x : ir::path_to(p_, loop.id)) {
-      if (x->kind == Stmt::Kind::nest) found = false;
-      if (x->kind == Stmt::Kind::loop && x->id != loop.id) found = found || p_.axis(x->axis).reduce;
+      if (x->is<NestStmt>()) found = false;
+      if (const LoopStmt* over = x->as<LoopStmt>(); over && x->id != loop.id) found = found || p_.axis(over->axis).reduce;
     }
     return found;
   }
@@ -368,7 +372,8 @@ class Describer {
 
   Source& s;
   const ir::Program& p_;
-  const Stmt *nest_ = nullptr, *block_ = nullptr;
+  const NestStmt* nest_ = nullptr;
+  const BlockStmt* block_ = nullptr;
   std::vector<Loop> loops_;
   bool sums_ = false, accumulates_ = false;
   Expr value_;

@@ -66,9 +66,10 @@ ir::Program with_order(ir::Program p) {
 void take_as_they_come(ir::Program& p, ir::Id stage) {
   const std::function<void(std::vector<ir::Stmt>&, bool)> visit = [&](std::vector<ir::Stmt>& body, bool own) {
     for (ir::Stmt& s : body) {
-      const bool here = s.kind == ir::Stmt::Kind::nest ? s.stage == stage : own;
-      if (s.kind == ir::Stmt::Kind::loop && here && p.axis(s.axis).reduce) s.loop_kind = ir::LoopKind::parallel;
-      visit(s.body, here);
+      const bool here = s.is<ir::NestStmt>() ? ir::is_nest_of(s, stage) : own;
+      if (ir::LoopStmt* loop = s.as<ir::LoopStmt>(); loop && here && p.axis(loop->axis).reduce)
+        loop->kind = ir::LoopKind::parallel;
+      if (s.has_body()) visit(s.body(), here);
     }
   };
   visit(p.body, false);
@@ -100,8 +101,9 @@ bool moot(const ir::Program& p, const schedule::Step& step) {
   const analysis::Facts facts = analysis::facts_of_arguments(p);
   for (const schedule::Arg& arg : step.args) {
     if (arg.kind != schedule::Arg::Kind::loop) continue;
-    const ir::Stmt* loop = ir::find(p, arg.id);
-    if (!loop || loop->kind != ir::Stmt::Kind::loop) continue;
+    const ir::Stmt* found = ir::find(p, arg.id);
+    const ir::LoopStmt* loop = found ? found->as<ir::LoopStmt>() : nullptr;
+    if (!loop) continue;
     const auto most = analysis::constant_max(ir::extent_of(p, *loop), facts);
     if (most && *most <= 1) return true;
     if (step.primitive == "split" &&
@@ -118,7 +120,7 @@ std::set<ir::Id> concerned(const ir::Program& p, const schedule::Step& step) {
     if (arg.kind == schedule::Arg::Kind::stage) stages.insert(arg.id);
     if (arg.kind == schedule::Arg::Kind::loop)
       for (const ir::Stmt* s : ir::path_to(p, arg.id))
-        if (s->kind == ir::Stmt::Kind::nest) stages.insert(s->stage);
+        if (const ir::NestStmt* nest = s->as<ir::NestStmt>()) stages.insert(nest->stage);
   }
   const std::set<ir::Id> named = stages;
   for (const auto& [id, s] : p.stages)

@@ -9,4 +9,7 @@ namespace fuzz {
 // there is nothing left to try, or to do.
 std::vector<ashlar::schedule::Step> bind_next(const Program&, std::size_t attempt, bool may_regroup);
 
+// Steps that store in global memory what lies elsewhere.
+std::vector<ashlar::schedule::Step> store_in_global(const Program&);
+
 }  // namespace fuzz

@@ -13,10 +13,13 @@
 //   ashlar_fuzz ... --windows                     programs are chains of windows, and most schedules slide them (windows.h)
 //   ashlar_fuzz ... --backend c                   kernels of processors as C, through gcc and clang as they are here
 //   ashlar_fuzz ... --emulate                     kernels for other processors run in an emulator: --target aarch64,
-//   armv7+vfp4, ... ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that
-//   takes longer fails
+//                                                armv7+vfp4, ...
+//   ashlar_fuzz ... --device                     kernels for CUDA run on the first device that the driver sees
+//   ashlar_fuzz ... --continue                   does not stop at a failure; --case-seconds N: a case that takes longer fails
+//   ashlar_fuzz ... --lines                      does not either; the cases as lines of JSON (bench/gpu/lines.h), and no table
 //
-// Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line.
+// Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line. 3: --device, and
+// there is none. 4: a kernel failed and took the device's context along, so that the cases after it did not run.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -24,6 +27,7 @@
 #include <cstdio>
 #include <cstring>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -35,6 +39,7 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>
 
+#include "bench/gpu/lines.h"
 #include "forms.h"
 #include "shrink.h"
 #include "tests/emulated/emulator.h"
@@ -55,8 +60,8 @@ void died(int signal) {
 bool open_vulkan(fuzz::Setup& setup) {
 #ifdef ASHLAR_HAS_SPIRV
   ashlar_error error = {};
-  if (ashlar_vulkan_open(nullptr, &setup.vulkan, &error) == ASHLAR_OK) {
-    const std::string name = ashlar_vulkan_device_name(setup.vulkan);
+  if (ashlar_vulkan_open(nullptr, &setup.device.vulkan, &error) == ASHLAR_OK) {
+    const std::string name = ashlar_vulkan_device_name(setup.device.vulkan);
     setup.loose_zeros = name.find("llvmpipe") != std::string::npos;
     std::printf("on %s%s\n", name.c_str(), setup.loose_zeros ? ", whose zeros have no sign" : "");
     return true;
@@ -86,7 +91,8 @@ int usage(const std::string& what) {
   std::fprintf(
       stderr,
       "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
-      "[--case-seconds N] [--target NAME] [--by-default] [--windows] [--backend c] [--emulate] [--demand NAME] [--confirm "
+      "[--lines] [--case-seconds N] [--target NAME] [--device] [--by-default] [--windows] [--backend c] [--emulate] "
+      "[--demand NAME] [--confirm "
       "OBLIGATION "
       "PERCENT]\n",
       what.c_str());
@@ -118,6 +124,7 @@ void print_table(const fuzz::Statistics& s) {
       static_cast<long long>(s.emitted), static_cast<long long>(s.too_large), static_cast<long long>(s.too_long),
       static_cast<long long>(s.without_fma), static_cast<long long>(s.dividing), static_cast<long long>(s.unfinished));
   if (s.emulated > 0) std::printf("%lld kernels run in an emulator\n", static_cast<long long>(s.emulated));
+  if (s.on_device > 0) std::printf("%lld runs on a device\n", static_cast<long long>(s.on_device));
   std::printf("%lld statements of traces as C++, of which %lld replay a step that no call makes\n",
               static_cast<long long>(s.statements), static_cast<long long>(s.replayed));
   if (s.barriers + s.warp_barriers > 0)
@@ -181,7 +188,7 @@ void by_default(ashlar::Schedule& s, bool regroup, fuzz::Source& source) {
 
 int main(int argc, char** argv) {
   std::uint64_t seed = 1, count = 200;
-  bool refusals = false, verbose = false, keep_going = false, in_c = false, defaults = false;
+  bool refusals = false, verbose = false, keep_going = false, in_c = false, defaults = false, on_device = false, lines = false;
   unsigned case_seconds = 60;
   fuzz::Setup setup;
   std::vector<std::string> targets, demanded;
@@ -228,6 +235,10 @@ int main(int argc, char** argv) {
       setup.by_default = by_default, setup.library = true, defaults = true;
     else if (a == "--continue")
       keep_going = true;
+    else if (a == "--lines")
+      keep_going = lines = true;
+    else if (a == "--device")
+      on_device = true;
     else
       return usage("unknown option \"" + std::string(a) + "\"");
   }
@@ -257,6 +268,18 @@ int main(int argc, char** argv) {
     if (setup.c.empty()) skipped = true, setup.compile = false;
     if (!setup.targets.empty() && setup.targets.front().is_gpu()) return usage("--backend c is for processors");
   }
+  std::unique_ptr<gpu_bench::Device> cuda;
+  if (on_device) {
+    if (setup.targets.empty() || setup.targets.front().device().kind != ashlar::Device::Kind::cuda)
+      return usage("--device takes a target for CUDA");
+    std::string why;
+    cuda = gpu_bench::Device::open(&why);
+    if (!cuda) {
+      std::printf("no GPU can be used: %s\n", why.c_str());
+      return 3;
+    }
+    setup.device.cuda = cuda.get();
+  }
   if (setup.compile && !setup.targets.empty() && setup.targets.front().is_gpu()) {
     if (setup.targets.front().device().kind == ashlar::Device::Kind::vulkan) {
       try {
@@ -265,7 +288,7 @@ int main(int argc, char** argv) {
         std::printf("FAILED: %s\n", e.what());
         return 1;
       }
-    } else
+    } else if (!on_device)
       find_assembler(setup.targets.front());
   }
   fuzz::Statistics statistics;
@@ -284,14 +307,24 @@ int main(int argc, char** argv) {
       spoken = now;
       std::fprintf(stderr, "%llu of %llu\n", static_cast<unsigned long long>(n), static_cast<unsigned long long>(count));
     }
+    if (lines) gpu_bench::Line("begin", std::to_string(seed + n)).print();
+    const std::int64_t ran_before = statistics.on_device;
     fuzz::Case drawn;
     fuzz::Report r = fuzz::check(seed + n, drawn, setup);
     if (verbose)
       std::printf("---- %llu\n%s%s%s\n%s\n", static_cast<unsigned long long>(seed + n), r.program.c_str(), r.trace.c_str(),
                   r.scheduled.c_str(), r.json.c_str());
+    if (lines) {
+      gpu_bench::Line line("case", std::to_string(seed + n));
+      line.text("result", r.failure ? "differs" : "passed").number("runs", double(statistics.on_device - ran_before));
+      if (r.failure) line.text("text", r.failure->kind + ": " + r.failure->text).text("replay", replay);
+      line.print();
+    }
     if (!r.failure) continue;
     ++failures;
     alarm(0);
+    if (cuda && cuda->lost()) return 4;
+    if (lines) continue;
     std::printf("FAILED, to see it again: %s  %s\n  %s\n", replay, r.failure->kind.c_str(), r.failure->text.c_str());
     std::fflush(stdout);
     if (!keep_going) {
@@ -304,7 +337,8 @@ int main(int argc, char** argv) {
     }
   }
   alarm(0);
-  if (setup.vulkan) ashlar_vulkan_close(setup.vulkan);
+  if (lines) return failures ? 1 : 0;
+  if (setup.device.vulkan) ashlar_vulkan_close(setup.device.vulkan);
   print_table(statistics);
   if (refusals) print_refusals(statistics);
   for (const std::string& name : demanded)

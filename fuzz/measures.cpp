@@ -1,11 +1,13 @@
 #include "measures.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 namespace fuzz {
 
 using namespace ashlar;
+using ir::LoopStmt;
 using ir::Stmt;
 
 std::int64_t copies_of_code(const ir::Program& p) {
@@ -13,11 +15,12 @@ std::int64_t copies_of_code(const ir::Program& p) {
   const std::function<void(const std::vector<Stmt>&, std::int64_t)> visit = [&](const std::vector<Stmt>& body, std::int64_t n) {
     for (const Stmt& s : body) {
       std::int64_t here = n, extent = 0;
-      if (s.kind == Stmt::Kind::loop && (s.loop_kind == ir::LoopKind::unrolled || s.loop_kind == ir::LoopKind::vectorized) &&
-          ir::is_int(p.axis(s.axis).extent, &extent))
+      if (const LoopStmt* loop = s.as<LoopStmt>();
+          loop && (loop->kind == ir::LoopKind::unrolled || loop->kind == ir::LoopKind::vectorized) &&
+          ir::is_int(p.axis(loop->axis).extent, &extent))
         here *= std::max<std::int64_t>(extent, 1);
       most = std::max(most, here);
-      visit(s.body, here);
+      visit(s.body(), here);
     }
   };
   visit(p.body, 1);
@@ -35,17 +38,20 @@ std::size_t size_of(const ir::Program& p) {
 std::size_t size_of(const std::vector<ir::KStmt>& body) {
   std::size_t n = 0;
   for (const ir::KStmt& s : body) {
-    n += 1 + size_of(s.body) + size_of(s.otherwise);
-    for (const Expr* e : {&s.value, &s.address, &s.mask, &s.begin, &s.extent})
-      if (!e->empty()) n += ir::node_count(*e);
+    ++n;
+    for_each_expr(s, [&](const Expr& e) { n += ir::node_count(e); });
+    for (const auto* part : s.bodies()) n += size_of(*part);
   }
   return n;
 }
 
 std::int64_t syncs(const std::vector<ir::KStmt>& body, ir::Sync::Kind kind) {
   std::int64_t n = 0;
-  for (const ir::KStmt& s : body)
-    n += (s.kind == ir::KStmt::Kind::sync && s.sync->kind == kind) + syncs(s.body, kind) + syncs(s.otherwise, kind);
+  for (const ir::KStmt& s : body) {
+    const auto* sync = s.as<ir::KSync>();
+    n += sync && sync->kind == kind;
+    for (const auto* part : s.bodies()) n += syncs(*part, kind);
+  }
   return n;
 }
 
@@ -76,6 +82,17 @@ bool divides_floats(const ir::Program& p) {
         return !any;
       });
   return any;
+}
+
+std::string without_numbers(const std::string& text) {
+  std::string r;
+  for (char ch : text) {
+    if (std::isdigit(static_cast<unsigned char>(ch))) {
+      if (r.empty() || r.back() != '#') r += '#';
+    } else
+      r += ch;
+  }
+  return r;
 }
 
 }  // namespace fuzz

@@ -1,6 +1,8 @@
 #pragma once
-// What a case is measured by: how much code it makes, what its launches wait for, where its buffers lie.
+// What a case is measured by: how much code it makes, what its launches wait for, where its buffers lie, what it is refused
+// for.
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <ashlar/ir/kernel.h>
@@ -16,5 +18,6 @@ std::int64_t syncs(const std::vector<ashlar::ir::KStmt>&, ashlar::ir::Sync::Kind
 bool places(const ashlar::ir::Program&);  // outside of Scope::global, in a variant too
 void to_global(ashlar::schedule::Scheduled&);
 bool divides_floats(const ashlar::ir::Program&);
+std::string without_numbers(const std::string&);  // each of them is #
 
 }  // namespace fuzz

@@ -48,7 +48,7 @@ class RotaryTablesOp : public Op {
     const Expr T = extents["T"];
     const Param<int> D{"D", 64, between(2, 65536), "of a head, even"};
     const Param<double> base{"base", 10000};
-    const Param<Type> type{"type", i32, {{i32, i64, u32, u16}}, "of the positions"};
+    const Param<Type> type{"type", i32, {{i32, i64, u32, u16}}, "type of the positions"};
     require(D % 2 == 0, "D", "an even number");
     if (D % 2 != 0) return;
     const auto tables = ops::rotary_tables(input("positions", type, {T}), D, base);
@@ -66,7 +66,7 @@ class RotaryEmbedding : public Op {
     std::vector<Extent> shape = extents.shape("heads", "B,H", "the dimensions of x before [T, D]", 0, 4);
     const Expr T = extents["T"];
     const Param<int> D{"D", 64, between(2, 65536), "of a head"}, P{"P", 32, between(1, 32768), "pairs that are turned"};
-    const Param<bool> interleaved{"interleaved", false, "pairs of neighbours, not of halves"};
+    const Param<bool> interleaved{"interleaved", false, "pairs are neighbors, not in different halves"};
     require(2 * *P <= *D, "P", "at most D / 2");
     if (2 * *P > *D) return;
     shape.emplace_back(T), shape.emplace_back(*D);

@@ -97,7 +97,7 @@ constexpr UnaryRow activations[] = {
      [](const Tensor& x, const double* a) { return ops::silu(x, a[0]); },
      {{"beta", 1}}},
     {"soft_shrink",
-     "y = x, towards 0 by so much",
+     "y = x moved towards 0 by `by`, or 0",
      Kind::floats,
      [](const Tensor& x, const double* a) { return ops::soft_shrink(x, a[0]); },
      {{"by", 0.5}}},
@@ -149,7 +149,7 @@ constexpr BinaryRow binary[] = {
     ROW(bitwise_and, "y = a & b", Kind::integers),
     ROW(bitwise_or, "y = a | b", Kind::integers),
     ROW(bitwise_xor, "y = a ^ b", Kind::integers),
-    ROW(div, "y = a / b, of integers to the floor", Kind::numbers),
+    ROW(div, "y = a / b; integers round down", Kind::numbers),
     ROW(equal, "y = a == b, of bool", Kind::numbers),
     ROW(greater, "y = a > b, of bool", Kind::numbers),
     ROW(greater_equal, "y = a >= b, of bool", Kind::numbers),
@@ -226,7 +226,7 @@ class BroadcastTo : public Op {
     output("y", decided_by("to", [&] { return ops::broadcast_to(x, Shape::of(to)); }));
   }
 };
-ASHLAR_GENERATOR(BroadcastTo, "broadcast_to", "arithmetic", "y = x, extents of 1 stretched");
+ASHLAR_GENERATOR(BroadcastTo, "broadcast_to", "arithmetic", "y = x, with extents of 1 repeated");
 
 // ---- other types -----------------------------------------------------------------------------------------------------------
 

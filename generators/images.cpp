@@ -150,8 +150,8 @@ class WarpOp : public FilterOp {
  protected:
   ops::WarpOptions warp() {
     const Param<ops::Sampling> sampling{"sampling", ops::Sampling::linear, "between elements"};
-    const Param<bool> repeat{"repeat", false, "outside of x stands its nearest edge"};
-    const Param<double> outside{"outside", 0, "what stands there otherwise"};
+    const Param<bool> repeat{"repeat", false, "outside of x, the nearest edge"};
+    const Param<double> outside{"outside", 0, "the value outside of x"};
     return {.sampling = sampling, .repeat = repeat, .outside = outside};
   }
 };

@@ -20,7 +20,7 @@ namespace ashlar::generators {
 
 namespace {
 
-Param<Type> index_type() { return {"index_type", i64, {{i32, i64, u8, i8, i16, u16, u32}}, "of places"}; }
+Param<Type> index_type() { return {"index_type", i64, {{i32, i64, u8, i8, i16, u16, u32}}, "type of the indices"}; }
 
 class IndexOp : public Op {
  protected:

@@ -55,7 +55,7 @@ class CrossEntropyOp : public Op {
  public:
   CrossEntropyOp() {
     const Param<Type> type = type_param(Kind::floats),
-                      labels_type{"labels_type", i64, {{i32, i64, u8, i16, u16}}, "of the labels"};
+                      labels_type{"labels_type", i64, {{i32, i64, u8, i16, u16}}, "type of the labels"};
     Extents extents;
     const Expr N = extents["N"];
     Extents at_least({.min = 1});

@@ -13,11 +13,6 @@ Tensor Op::input(const std::string& name, Type type, const std::vector<Extent>& 
   return inputs_.emplace_back(name.c_str(), type, Shape::of(shape));
 }
 
-Tensor Op::input_like(const std::string& name, Type type, const Tensor& like) {
-  names_.push_back(name);
-  return inputs_.emplace_back(name.c_str(), type, like.shape());
-}
-
 Expr Op::scalar(const std::string& name, Type type) {
   names_.push_back(name);
   return scalars_.emplace_back(name.c_str(), type);

@@ -51,7 +51,6 @@ class Op : public Generator {
 
  protected:
   Tensor input(const std::string& name, Type, const std::vector<Extent>& shape);
-  Tensor input_like(const std::string& name, Type, const Tensor& like);  // of the shape of another
   Expr scalar(const std::string& name, Type);
   void output(const char* name, const Tensor& value);
   std::string free_name(const std::string& name) const;  // the name, or with the first number from 2 that no argument has
@@ -77,9 +76,6 @@ class Op : public Generator {
   std::deque<Output> outputs_;
   std::vector<Tensor> values_;  // of the outputs
 };
-
-// How every operator is scheduled.
-void schedule_op(Schedule&);
 
 // ---- registration ----------------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ class Sort : public Op {
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1, 4);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
-    const Param<bool> descending{"descending", false, "the largest first"};
+    const Param<bool> descending{"descending", false, "the largest element first"};
     const Tensor x = input("x", type, shape);
     if (places_only) {
       output("index", ops::argsort(x, axis, descending));
@@ -45,12 +45,12 @@ class TopKOp : public Op {
  public:
   TopKOp() {
     const Param<Type> type{"type", f32, {{f32, f16, bf16, i8, i16, i32, u8, u16, u32}}, "of the elements"},
-        index_type{"index_type", i64, {{i32, i64, u32, u64}}, "of the places"};
+        index_type{"index_type", i64, {{i32, i64, u32, u64}}, "type of the indices"};
     const Param<int> k{"k", 4, between(1, 256), "how many"};
     Extents extents({.min = *k, .max = 2147483647});
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x; the axis has k elements at least", 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
-    const Param<bool> largest{"largest", true, "or the smallest"};
+    const Param<bool> largest{"largest", true, "the largest elements, or the smallest"};
     const ops::TopK t = ops::topk(input("x", type, shape), k, axis, largest, index_type);
     output("y", t.result);
     output("index", t.index);
@@ -79,7 +79,8 @@ class Running : public ChainedOp {
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
-    const Param<bool> exclusive{"exclusive", false, "without the element itself"}, reverse{"reverse", false, "from the end"};
+    const Param<bool> exclusive{"exclusive", false, "exclude the element itself"},
+        reverse{"reverse", false, "begin at the end"};
     const Chain prologue(Chain::Place::prologue);
     output("y", row.apply(apply(prologue, input("x", type, shape)), axis, {.exclusive = exclusive, .reverse = reverse}));
   }

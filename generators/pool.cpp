@@ -20,9 +20,9 @@ class Pool : public ChainedOp {
     const NumbersParam window("window", n, 2, 1, ""), stride("stride", n, 0, 0, "0: as the window"),
         dilation("dilation", n, 1, 1, "of the window");
     const PaddingParam padding(n, "0", false);
-    const Param<bool> ceil{"ceil", false, "a last window may hang over the end"};
+    const Param<bool> ceil{"ceil", false, "the last window may go past the end"};
     ops::PoolOptions<Dims> o;
-    if constexpr (!largest) o.count_padding = *Param<bool>{"count_padding", true, "elements of the padding count, as 0"};
+    if constexpr (!largest) o.count_padding = *Param<bool>{"count_padding", true, "padding counts as elements of 0"};
     const Chain epilogue(Chain::Place::epilogue);
     o.window = window.of<Dims>(), o.stride = stride.of<Dims>(), o.dilation = dilation.of<Dims>();
     o.padding = padding.of(o.window, o.dilation), o.ceil = ceil, o.layout = *layout;

@@ -58,7 +58,7 @@ class Dense : public ProductOp {
   Dense() {
     std::vector<Extent> shape = extents.shape("rows", "M", "the shape of x but its last extent, I", 1, 6);
     const Expr I = extents["I"], O = extents["O"];
-    const Param<bool> transpose_b{"transpose_b", false, "W is [O, I], as PyTorch keeps it"},
+    const Param<bool> transpose_b{"transpose_b", false, "W is [O, I], as in PyTorch"},
         with_bias{"bias", true, "from a bias [O]"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     shape.emplace_back(I);

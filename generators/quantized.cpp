@@ -96,7 +96,7 @@ class QuantizedMatmul : public QuantizedOp {
     Extents extents;
     const Expr M = extents["M"], N = extents["N"], K = extents["K"];
     const Param<bool> transpose_b{"transpose_b", false, "b is [N, K]"}, with_bias{"bias", false, "from a bias [N] of i32"},
-        zeros{"zeros", true, "a_zero and b_zero are taken off"}, columns{"per_channel", false, "b_zero is a vector [N]"};
+        zeros{"zeros", true, "subtract a_zero and b_zero"}, columns{"per_channel", false, "b_zero is a vector [N]"};
     const Chain epilogue(Chain::Place::epilogue);
     const Tensor a = input("a", type, {M, K}),
                  b = input("b", b_type, transpose_b ? std::vector<Extent>{N, K} : std::vector<Extent>{K, N});
@@ -123,7 +123,7 @@ class QuantizedConv2d : public QuantizedOp {
     const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
     const PaddingParam padding(2);
     const Param<bool> with_bias{"bias", true, "from a bias of i32 for each channel"},
-        zeros{"zeros", true, "x_zero and w_zero are taken off"}, channels{"per_channel", false, "w_zero is a vector [O]"};
+        zeros{"zeros", true, "subtract x_zero and w_zero"}, channels{"per_channel", false, "w_zero is a vector [O]"};
     const Chain epilogue(Chain::Place::epilogue);
     require(!channels || !layout.blocked(), "per_channel", "false in a blocked layout");
     const Tensor x = input("x", type, image(N, C, image_sides, layout)),

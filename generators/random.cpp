@@ -72,7 +72,7 @@ class DropoutOp : public RandomOp {
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y");
     const Param<double> p{"p", 0.1, between(0.0, 0.999999), "what falls out"};
-    const Param<bool> with_mask{"mask", false, "an output of bool, what stays"};
+    const Param<bool> with_mask{"mask", false, "also output which elements stay"};
     const Tensor x = input("x", type, shape);
     const ops::Dropout d = ops::dropout(x, p, options());
     output("y", d.result);

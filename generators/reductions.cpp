@@ -36,7 +36,7 @@ class Reduce : public ChainedOp {
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x");
     const AxesParam axes("axes", "-1", static_cast<int>(shape.size()), "that are reduced");
-    const Param<bool> keep_dims{"keep_dims", false, "those that are reduced stay, with the extent 1"};
+    const Param<bool> keep_dims{"keep_dims", false, "the reduced dimensions stay, with extent 1"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, shape);
     const Tensor y =
@@ -54,7 +54,7 @@ class Moment : public Op {
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1);
     const AxesParam axes("axes", "-1", static_cast<int>(shape.size()), "that are reduced");
-    const Param<bool> keep_dims{"keep_dims", false, "those that are reduced stay, with the extent 1"};
+    const Param<bool> keep_dims{"keep_dims", false, "the reduced dimensions stay, with extent 1"};
     const Param<int> correction{"correction", 1, {{0, 1}}, "of the number of elements: 1 for a sample, 0 for all there is"};
     const Tensor x = input("x", type, shape);
     const ops::ReduceOptions o{.axes = *axes, .keep_dims = keep_dims};
@@ -72,8 +72,8 @@ class ArgExtreme : public Op {
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
-    const Param<bool> keep_dims{"keep_dims", false, "the axis stays, with the extent 1"},
-        values{"values", false, "the elements too"};
+    const Param<bool> keep_dims{"keep_dims", false, "the axis stays, with extent 1"},
+        values{"values", false, "also output the elements"};
     const Tensor x = input("x", type, shape);
     const ops::Extreme y = largest ? ops::argmax(x, axis, keep_dims) : ops::argmin(x, axis, keep_dims);
     output("index", y.index);

@@ -44,7 +44,7 @@ class NormOp : public ChainedOp {
   const Param<Type> type = type_param(Kind::floats);
 };
 struct Affine {  // y = normalized x scale + shift
-  Param<bool> scale{"scale", true, "times a number for each"}, shift{"shift", true, "plus a number for each"};
+  Param<bool> scale{"scale", true, "multiply by a number for each"}, shift{"shift", true, "add a number for each"};
   Param<double> epsilon{"epsilon", 1e-5, "added to the variance"};
 };
 
@@ -72,7 +72,7 @@ class RmsNorm : public NormOp {
   RmsNorm() {
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
-    const Param<bool> with_scale{"scale", true, "times a number for each"};
+    const Param<bool> with_scale{"scale", true, "multiply by a number for each"};
     const Param<double> epsilon{"epsilon", 1e-6, "added to the mean of the squares"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, shape);

@@ -5,9 +5,8 @@ using namespace ashlar;
 int main() {
   tutorial::Lesson lesson("2. Loops: split, vectorize, parallel");
   lesson.say(
-      "A schedule changes how a program is computed and never what: each step is proved, or refused. Steps are calls on a "
-      "stage,\n"
-      "s[y]; loops are handles that the calls give back.");
+      "A schedule changes how a program is computed, but never the result: each step is proved, or refused. Steps are calls\n"
+      "on a stage, s[y]; loops are handles, which these calls return.");
   lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N"};
   Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {M, N});
@@ -16,17 +15,18 @@ int main() {
   lesson.watch(s);
 
   lesson.say(
-      "Eight numbers fit a vector register of this target. To compute eight columns at once, the loop over them is split:");
+      "A vector register of this target holds eight numbers. To compute eight columns at a time, split the loop over the\n"
+      "columns:");
   auto [i, j] = s[y].spatial<2>();
   auto [jo, ji] = s[y].split(j, 8);
   lesson.say(
-      "N may be no multiple of 8: the last iterations lie outside of the domain, and are left out (Tail::guard; a split can be "
-      "told\n"
-      "otherwise). In code that is a mask, where it is needed. The inner loop, of eight iterations always, becomes a vector:");
+      "N need not be a multiple of 8. The last iterations may lie outside of the domain; a guard skips them (Tail::guard; a\n"
+      "split can also have another tail). In the code this becomes a mask, only where it is needed. The inner loop, which\n"
+      "always has eight iterations, becomes a vector:");
   s[y].vectorize(ji);
-  lesson.say("Rows are independent of one another, which is proved here, so that cores may share them:");
+  lesson.say("Rows are independent of each other. The step proves this, and then several cores can share the rows:");
   s[y].parallel(i);
-  lesson.say("Both at once, split and vectorize, is what s[y].vectorize(j, 8) does. The steps that were taken:");
+  lesson.say("s[y].vectorize(j, 8) does both, the split and the vectorization. These steps were taken:");
   lesson.show(s.trace());
   (void)jo;
 
@@ -35,7 +35,7 @@ int main() {
   here[y].vectorize(column, 8).parallel(row);
   tutorial::Array<float> in({3, 5}, [](std::int64_t k) { return k - 7; }), out({3, 5}, [](std::int64_t) { return -1; });
   if (!tutorial::run(here, in, out)) return 1;
-  lesson.say("Of -7 to 7 in three rows of five, the last row becomes:");
+  lesson.say("For an input of -7 to 7, in three rows of five, the last row is:");
   lesson.show(std::to_string(out(2, 0)) + " " + std::to_string(out(2, 1)) + " ... " + std::to_string(out(2, 4)));
   return 0;
 }

@@ -5,9 +5,9 @@ using namespace ashlar;
 int main() {
   tutorial::Lesson lesson("3. Placement: compute_root, inline, compute_at, slide");
   lesson.say(
-      "A blur in two stages: across sums three neighbours in a row, out sums three rows of across. The extents of across are "
-      "not\n"
-      "written down: it is computed where its readers need it, here on H rows, from two more rows of the input than out has.");
+      "A blur in two stages: across sums three neighbors in a row, and out sums three rows of across. The extents of across\n"
+      "are not declared: it is computed where its readers need it. Here it has H rows, for which it reads two more rows of\n"
+      "the input than out has.");
   const auto build = [](Tensor& across, Tensor& out) {
     Symbol H{"H", {.min = 8}}, W{"W", {.min = 8}};
     Tensor in = lang::make_input("in", f32, {H, W});
@@ -21,18 +21,17 @@ int main() {
   Tensor across, out;
   Schedule root(build(across, out), Target::parse("x86-64-v3"));
   lesson.definitions(root);
-  lesson.say("As it stands all of across is computed first, and kept:");
+  lesson.say("Without a schedule, all of across is computed first and stored:");
   lesson.loops(root);
 
-  lesson.say("Inlined, it is computed again for each of its three readers, and kept nowhere:");
+  lesson.say("Inlined, it is computed again for each of its three readers, and is not stored:");
   Schedule in_line(build(across, out), Target::parse("x86-64-v3"));
   in_line[across].inline_();
   lesson.loops(in_line);
 
   lesson.say(
-      "In between lies computing it inside of a loop of its reader. Inside of the loop over y, three rows are needed. The box "
-      "of\n"
-      "the nest is what is computed there; it was derived, not written:");
+      "compute_at is in between: the stage is computed inside a loop of its reader. Inside the loop over y, three rows are\n"
+      "needed. The box of the nest says what is computed there. It is derived from what the reader reads:");
   Schedule at(build(across, out), Target::parse("x86-64-v3"));
   lesson.watch(at);
   auto [y, x] = at[out].spatial<2>();
@@ -40,14 +39,15 @@ int main() {
   at[out].tighten(row);
   at[across].compute_at(row);
   lesson.say(
-      "Two of the three rows were computed for the row before. Stored outside of the loop over rows they are still there:");
+      "Two of these three rows were already computed for the previous row of out. If across is stored outside of the loop\n"
+      "over rows, they are still there,");
   at[across].store_at(strip);
-  lesson.say("so that each iteration needs to compute the new row alone, once the first of a strip has computed all three:");
+  lesson.say("so that each iteration computes only the new row. The first iteration of a strip computes all three:");
   at[across].slide(row);
   lesson.say(
-      "and of the strip's rows only three are alive at a time: a ring of four holds them (a power of two is a cheap modulo).");
+      "Only three rows of a strip are alive at a time, so a ring of four is enough (a power of two makes the modulo cheap):");
   at[across].fold(0, 4);
-  lesson.say("Strips are independent of one another, each with a ring of its own; columns become vectors:");
+  lesson.say("Strips are independent of each other, each with its own ring, and columns become vectors:");
   at[out].parallel(strip).vectorize(x, 8);
   at[across].vectorize(at[across].spatial<2>()[1], 8);
   return 0;

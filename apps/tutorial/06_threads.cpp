@@ -10,11 +10,9 @@ using namespace ashlar;
 int main() {
   tutorial::Lesson lesson("6. Threads: a transposition on a GPU");
   lesson.say(
-      "On a device, loops are bound to blocks and threads. Reads along the rows of x are fast, and so are writes along the "
-      "rows of\n"
-      "y, but an element is in a row of one and in a column of the other. A tile of 32 x 32 elements in memory that the "
-      "threads\n"
-      "of a block share lets both go along rows.");
+      "On a device, loops are bound to blocks and threads. Reads along the rows of x are fast, and so are writes along the\n"
+      "rows of y, but an element is in a row of one and in a column of the other. With a tile of 32 x 32 elements in memory\n"
+      "that the threads of a block share, both can go along rows.");
   lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N"};
   Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {N, M});
@@ -23,30 +21,28 @@ int main() {
   Schedule s(lang::build_program("transpose", {x, y}), device);
   lesson.watch(s);
 
-  lesson.say("A tile for each block; in it 8 rows of 32 threads, each of which computes four elements:");
+  lesson.say("Each block computes a tile, with 8 rows of 32 threads, each of which computes four elements:");
   auto [i, j] = s[y].spatial<2>();
   auto [io, jo, ii, ji] = s[y].tile(i, j, 32, 32);
   auto [step, row] = s[y].split(ii, 8);
   s[y].bind(io, gpu::block_y).bind(jo, gpu::block_x).bind(row, gpu::thread_y).bind(ji, gpu::thread_x);
-  lesson.say("The tile of x, copied into shared memory by the same threads before any of them reads it:");
+  lesson.say("The same threads first copy the tile of x to shared memory:");
   Stage tile = s.cache_read(x, {y}, Scope::shared, 0.0f);
   tile.compute_at(jo);
   auto [tj, ti] = tile.spatial<2>();
   auto [tstep, trow] = tile.split(tj, 8);
   tile.bind(trow, gpu::thread_y).bind(ti, gpu::thread_x);
-  lesson.say("What that takes of the device is counted, without one, at sizes that are given:");
+  lesson.say("explain counts what the kernel needs of a device, at given sizes. No device is necessary:");
   lesson.show(explain(s, {{"M", 4096}, {"N", 4096}}));
   lesson.say(
-      "32 threads that read down a column of the tile meet in one bank of shared memory, one after the other: 32 conflicts. "
-      "Rows\n"
-      "that are one element longer than 32 put each element of a column in a bank of its own:");
+      "32 threads that read down a column of the tile all access the same bank of shared memory, one after the other: 32\n"
+      "conflicts. With rows that are one element longer than 32, each element of a column is in a different bank:");
   tile.pad(1, 1);
   lesson.show(explain(s, {{"M", 4096}, {"N", 4096}}));
   (void)step, (void)tstep;
   lesson.say(
-      "Barriers were put in by lowering, where a thread may read what another has written, and nowhere else. The interpreter "
-      "runs\n"
-      "the kernel thread by thread, with a race detector, on 70 x 45 elements, and compares with the definition:");
+      "Lowering inserts a barrier only where a thread may read what another thread wrote. The interpreter runs the kernel\n"
+      "thread by thread, with a race detector, on 70 x 45 elements, and compares the result with the definition:");
   interp::Arguments arguments, expected;
   double n = 0;
   arguments.emplace_back(interp::Array::make(f32, {70, 45}, [&](std::span<const std::int64_t>) { return ++n; }));

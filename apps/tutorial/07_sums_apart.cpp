@@ -1,10 +1,10 @@
-// Lesson 7: sums taken apart, and reductions of one's own.
+// Lesson 7: partial sums, and your own reducers.
 #include "lesson.h"
 using namespace ashlar;
 
 int main() {
-  tutorial::Lesson lesson("7. Sums apart: rfactor, and a reducer of one's own");
-  lesson.say("A sum over a long row is a chain: each step waits for the one before. Split, it is strips of eight:");
+  tutorial::Lesson lesson("7. Partial sums: rfactor, and your own reducer");
+  lesson.say("A sum over a long row is a chain: each step waits for the previous one. Split, it becomes strips of eight:");
   lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N"};
   Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {M});
@@ -15,19 +15,17 @@ int main() {
   lesson.watch(s);
   auto [strip, lane] = s[y].split(s[y].reduction(), 8);
   lesson.say(
-      "rfactor makes the iterations of a loop sums of their own, in a stage that has one dimension more; the stage itself "
-      "adds\n"
-      "these partial sums. A sum allows that; a strict_sum would refuse. The partial sums of a row are lanes of a vector:");
+      "rfactor gives each iteration of a loop its own sum, in a new stage with one more dimension. The original stage adds\n"
+      "these partial sums. sum allows this; strict_sum would refuse. The partial sums of a row become the lanes of a vector,");
   Stage part = s[y].rfactor(lane);
   part.vectorize(part.spatial<2>()[1]);
-  lesson.say("and are needed for one row at a time:");
+  lesson.say("and are needed only for one row at a time:");
   part.compute_at(s[y].spatial<1>()[0]).store_in(Scope::stack);
   (void)strip;
 
   lesson.say(
-      "A reducer of one's own combines tuples. This one carries a maximum and the sum of exp(x - maximum), which is what "
-      "softmax\n"
-      "needs, in one pass. What it claims, that terms may be regrouped and change places, is tried when it is declared:");
+      "Your own reducer can combine tuples. This one has a maximum and the sum of exp(x - maximum), so that softmax needs\n"
+      "only one pass. It claims that terms may be regrouped and exchanged, which is tested when it is declared:");
   lang::DefinitionScope other;
   Symbol R{"R"}, L{"L", {.min = 1}};
   Tensor v = lang::make_input("v", f32, {R, L}), z = lang::make_output("z", f32, {R});
@@ -45,10 +43,10 @@ int main() {
   lesson.definitions(soft);
   tutorial::Array<float> in({1, 3}, [](std::int64_t n) { return 1000 + n; }), out({1}, [](std::int64_t) { return 0; });
   if (!tutorial::run(soft, in, out)) return 1;
-  lesson.say("Of 1000, 1001 and 1002, whose exponentials no float holds:");
+  lesson.say("For 1000, 1001 and 1002, whose exponentials are too large for a float, the result is:");
   lesson.show(std::to_string(out(0)));
 
-  lesson.say("A claim that does not hold is refused, with numbers that show it:");
+  lesson.say("A wrong claim is refused, with numbers that show it:");
   try {
     (void)reducer("mean", {f32}, {0}, [](Values<1> a, Values<1> b) { return values((a[0] + b[0]) / 2); }, Order::any);
   } catch (const RefusalError& e) { lesson.show(e.what()); }

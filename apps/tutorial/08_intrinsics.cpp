@@ -1,16 +1,14 @@
-// Lesson 8: an instruction of one's own.
+// Lesson 8: an instruction that you describe.
 #include "lesson.h"
 using namespace ashlar;
 
 int main() {
-  tutorial::Lesson lesson("8. Intrinsics: an instruction of one's own");
+  tutorial::Lesson lesson("8. Intrinsics: an instruction that you describe");
   lesson.say(
-      "An intrinsic is described in the language itself: what it reads, what it writes, and what that means; and how a back "
-      "end\n"
-      "says it. This one multiplies four bytes with four bytes, sums them, and adds what was there, for eight rows at once. "
-      "Here\n"
-      "it is a function in C, as the library of a chip's vendor has them; an instruction would be named by its LLVM "
-      "intrinsic.");
+      "An intrinsic is described in the language itself: what it reads, what it writes, what it computes, and the text for\n"
+      "each back end. This one multiplies four bytes with four bytes, sums the products, and adds the sum to an accumulator,\n"
+      "for eight rows at a time. Here it is a C function, as in the library of a chip's vendor; an instruction would be named\n"
+      "by its LLVM intrinsic.");
   const Intrinsic dot4 = intrinsic("dot4", [](Meaning& m) {
     Tensor a = m.read("a", u8, {4}), b = m.read("b", i8, {8, 4});
     Tensor c = m.accumulate("c", i32, {8});
@@ -19,7 +17,7 @@ int main() {
     m.emit(Backend::llvm, "call void @dot4(ptr {c.ptr}, ptr {a.ptr}, ptr {b.ptr}, i64 {b.stride0})");
   });
 
-  lesson.say("A product of a vector of bytes with a matrix:");
+  lesson.say("A vector of bytes times a matrix:");
   lang::DefinitionScope scope;
   Symbol N{"N", {.multiple_of = 8}}, K{"K", {.multiple_of = 4}};
   Tensor x = lang::make_input("x", u8, {K}), w = lang::make_input("w", i8, {N, K}), y = lang::make_output("y", i32, {N});
@@ -30,13 +28,13 @@ int main() {
   auto [no, ni] = s[y].split(s[y].spatial<1>()[0], 8, Tail::exact);
   auto [ko, ki] = s[y].split(s[y].reduction(), 4, Tail::exact);
   s[y].reorder(no, ko, ni, ki);
-  lesson.say("The sums start at 0 before the loop over ko, so that inside of it they are only added to:");
+  lesson.say("The sums start at 0 before the loop over ko, so that the loop only adds:");
   s[y].decompose_init(ko);
   lesson.say(
-      "The loops over ni and ki do what the intrinsic means. That is proved, by unifying the one with the other, and the call\n"
-      "takes their place:");
+      "The loops over ni and ki compute what the intrinsic means. The step proves this by unification, and the call replaces\n"
+      "the loops:");
   s[y].tensorize(ni, dot4);
-  lesson.say("Where a loop does something else, both sides are shown:");
+  lesson.say("If a loop computes something else, the refusal shows both sides:");
   lang::DefinitionScope other;
   Tensor p = lang::make_input("p", u8, {K}), q = lang::make_input("q", i8, {N, K}), r = lang::make_output("r", i32, {N});
   Axis l{"l", K};

@@ -1,12 +1,12 @@
-// Lesson 9: results that choose their place: a histogram, alone and by many workers.
+// Lesson 9: steps that choose the element they update: a histogram, by one worker and by many.
 #include "lesson.h"
 using namespace ashlar;
 
 int main() {
   tutorial::Lesson lesson("9. Scatters: a histogram");
   lesson.say(
-      "So far a stage said, for each of its elements, what to read. A histogram is the other way round: each pixel says which\n"
-      "element it adds to. That is a scatter: points, and for each of them put(value, where).");
+      "So far, a stage defined what each of its elements reads. A histogram is the opposite: each pixel determines which\n"
+      "element it adds to. This is a scatter: points, and for each point put(value, where).");
   lang::DefinitionScope scope;
   Symbol H{"H"}, W{"W"};
   Tensor in = lang::make_input("in", u8, {H, W}), counts = lang::make_output("counts", u32, {256});
@@ -16,39 +16,36 @@ int main() {
   Schedule s(histogram, Target::parse("x86-64-v3"));
   lesson.definitions(s);
   lesson.say(
-      "It has two nests of loops in one: the init goes over the result, 256 zeros; the update goes over the points. That in(y, "
-      "x)\n"
-      "lies inside of the result needs no proof by you: a u8 ends at 255.");
+      "The stage has two nests of loops: the init runs over the result, 256 zeros; the update runs over the points. You need\n"
+      "not prove that in(y, x) is inside of the result: a u8 is at most 255.");
   lesson.loops(s);
 
   lesson.say(
-      "The loops over points are the reduction of the stage. Two pixels may have one value, so their rows are no independent\n"
-      "iterations, whatever the picture is. s[counts].parallel(y):");
+      "The loops over points are the reduction of the stage. Two pixels may have the same value, so rows are not independent,\n"
+      "whatever the image is. s[counts].parallel(y) is refused:");
   auto [y, x] = s[counts].reduction<2>();
   lesson.refused(s.attempt([&] { s[counts].parallel(y); }));
   lesson.say(
-      "There are two ways out. The first: some histograms of their own, and their sum. Sixteen strips of rows, each with 256\n"
-      "counts for itself, which is what rfactor makes of the loop over strips:");
+      "There are two solutions. The first one computes several histograms and their sum: sixteen strips of rows, each with\n"
+      "its own 256 counts, which rfactor makes from the loop over strips:");
   Schedule apart(histogram, Target::parse("x86-64-v3"));
   lesson.watch(apart);
   auto [yo, yi] = apart[counts].split(apart[counts].reduction<2>()[0], Parts{16});
   Stage partial = apart[counts].rfactor(yo, Place::first);
-  lesson.say("Strips do not meet any more:");
+  lesson.say("Strips no longer share elements:");
   partial.parallel(partial.spatial<2>()[0]);
   (void)yi;
 
   lesson.say(
-      "The second: one histogram for all, to which every step adds by one indivisible update of memory. No memory is needed "
-      "and\n"
-      "nothing is summed afterwards; where most pixels are equal the workers wait for one another. Integers come out the same "
-      "in\n"
-      "any order, so the result is the same to the bit; a sum of floats would differ in its last digits from run to run.");
+      "The second solution has one histogram for all, to which every step adds by an atomic update of memory. It needs no\n"
+      "memory and no final sum, but if most pixels are equal, the workers wait for each other. Integers give the same result\n"
+      "in any order, to the bit; a sum of floats would differ in its last digits from run to run.");
   lesson.watch(s);
   s[counts].atomic();
   s[counts].parallel(y);
   (void)x;
 
-  lesson.say("Both on a picture of 4 x 6 pixels, black but for a diagonal: the counts of 0, 1, 2 and 3.");
+  lesson.say("Both solutions, on an image of 4 x 6 pixels that is black except for a diagonal, count 0, 1, 2 and 3:");
   for (const Schedule* way : {&apart, &s}) {
     Schedule here(histogram, Target::host());
     here.replay(way->json());
@@ -58,9 +55,7 @@ int main() {
     lesson.show(std::to_string(found(0)) + " " + std::to_string(found(1)) + " " + std::to_string(found(2)) + " " +
                 std::to_string(found(3)));
   }
-  lesson.say(
-      "Where an index may lie outside, put_if says when there is something to add; the others are dropped. Without it the\n"
-      "definition is refused:");
+  lesson.say("If an index may be outside, put_if adds only if a condition holds. Without it the definition is refused:");
   lang::DefinitionScope other;
   Symbol N{"N"}, V{"V"};
   Tensor rows = lang::make_input("rows", i32, {N}), seen = lang::make_output("seen", u32, {V});

@@ -1,21 +1,19 @@
-// Lesson 10: loops that run as far as tables say: rows of a sparse matrix.
+// Lesson 10: loops whose bounds are read from tables: rows of a sparse matrix.
 #include "lesson.h"
 using namespace ashlar;
 
 int main() {
   tutorial::Lesson lesson("10. Tables: rows of a sparse matrix");
   lesson.say(
-      "A matrix that is mostly zero is kept as a list of what is not. In the usual form (CSR) the entries stand row by row: "
-      "entry\n"
-      "p is val(p), in column col(p), and row i has the entries from first(i) to first(i + 1) - 1:");
+      "A sparse matrix is stored as a list of its nonzero entries. In the usual format (CSR), entries are stored row by row:\n"
+      "entry p is val(p), in column col(p), and row i has the entries from first(i) to first(i + 1) - 1:");
   lesson.show(
       "        5 . . 7        first  0 2 2 3\n"
       "        . . . .        col    0 3 1\n"
       "        . 9 . .        val    5 7 9");
   lesson.say(
-      "So the axis of the sum begins and ends where an input says. What the tables promise cannot be proved here: in_range "
-      "writes\n"
-      "it down. All that follows relies on it; the interpreter checks it.");
+      "So an input determines where the axis of the sum begins and ends. What the tables contain cannot be proved here;\n"
+      "in_range states it. Later proofs rely on it, and the interpreter checks it.");
   lang::DefinitionScope scope;
   Symbol M{"M"}, K{"K"}, Z{"Z"};
   Tensor first = lang::make_input("first", i32, {M + 1}), col = lang::make_input("col", i32, {Z});
@@ -28,22 +26,24 @@ int main() {
   Schedule s(sparse, Target::parse("x86-64-v3"));
   lesson.definitions(s);
   lesson.watch(s);
-  lesson.say("Rows are independent of one another, however long they are:");
+  lesson.say("Rows are independent of each other, whatever their lengths:");
   auto [i] = s[y].spatial<1>();
   s[y].parallel(i);
   lesson.say(
-      "A row is summed in strips of eight, which are lanes of a vector (lesson 7). How many strips there are is read from the\n"
-      "table, and the last one ends where its row does:");
+      "Each row is summed in strips of eight, which are the lanes of a vector (lesson 7). The number of strips comes from the\n"
+      "table, and the last strip ends where its row ends:");
   auto [strip, lane] = s[y].split(s[y].reduction(), 8);
   Stage part = s[y].rfactor(lane);
   part.compute_at(i).store_in(Scope::stack).vectorize(part.spatial<2>()[1]);
   (void)strip;
 
-  lesson.say("How often such a loop runs is known when it starts, not before. What needs a number is refused, s[y].unroll(p):");
+  lesson.say(
+      "The number of iterations of such a loop is known only when the loop starts. A step that needs a constant is refused,\n"
+      "such as s[y].unroll(p):");
   Schedule plain(sparse, Target::parse("x86-64-v3"));
   lesson.refused(plain.attempt([&] { plain[y].unroll(plain[y].reduction()); }));
 
-  lesson.say("The matrix above times (1, 10, 100, 1000):");
+  lesson.say("The matrix above times (1, 10, 100, 1000) is:");
   Schedule here(sparse, Target::host());
   here.replay(s.json());
   tutorial::Array<std::int32_t> rows({4}, [](std::int64_t n) { return n == 0 ? 0 : n == 3 ? 3 : 2; });

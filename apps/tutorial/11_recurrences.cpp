@@ -5,9 +5,9 @@ using namespace ashlar;
 int main() {
   tutorial::Lesson lesson("11. Recurrences and scans");
   lesson.say(
-      "In a filter with memory each sample is computed from the one before it. recur names the dimension along which that "
-      "goes,\n"
-      "how many elements are given (Lag), those, and the step; the step reads what is before as y:");
+      "In a recursive filter, each sample is computed from the previous one. recur takes the dimension along which the\n"
+      "recurrence runs, the number of initial elements (Lag), their values, and the step. The step reads earlier elements\n"
+      "through y:");
   lang::DefinitionScope scope;
   Symbol R{"R"}, T{"T"};
   Tensor x = lang::make_input("x", f32, {R, T}), out = lang::make_output("out", f32, {R, T});
@@ -17,19 +17,19 @@ int main() {
   const lang::Built filter = lang::build_program("filter", {x, out});
   Schedule s(filter, Target::parse("x86-64-v3"));
   lesson.definitions(s);
-  lesson.say("Time has an order. Its loop stays as it is, and what asks for more is refused:");
+  lesson.say("The loop over time must keep its order, and steps that would change it are refused:");
   auto [r, t] = s[out].spatial<2>();
   lesson.refused(s.attempt([&] { s[out].vectorize(t, 8); }));
   lesson.refused(s.attempt([&] { s[out].reverse(t); }));
   lesson.say(
-      "Rows know nothing of one another. Eight of them are the lanes of a vector, and go through time together; for that the\n"
-      "loop over rows moves inside. Every step is still computed before the next one:");
+      "Rows are independent of each other. Eight of them become the lanes of a vector and advance through time together. For\n"
+      "that, the loop over rows moves inside. Every step is still computed before the next one:");
   lesson.watch(s);
   auto [strip, lane] = s[out].split(r, 8);
   s[out].reorder(strip, t, lane).vectorize(lane);
   s[out].parallel(strip);
 
-  lesson.say("Two rows, a step up and a step down:");
+  lesson.say("Two rows, a step up and a step down, give:");
   Schedule here(filter, Target::host());
   here.replay(s.json());
   tutorial::Array<float> in({2, 4}, [](std::int64_t n) { return n == 0 || n > 4 ? 0 : 1; });
@@ -40,9 +40,8 @@ int main() {
                 " " + std::to_string(result(row, 3)));
 
   lesson.say(
-      "A running sum is so common that it has a name: scan. Exclusive, element n is the sum of all before n; inclusive it "
-      "would\n"
-      "count n in. Two elements of it tell the sum over any window:");
+      "A running sum is so common that it has a name: scan. In an exclusive scan, element n is the sum of all elements before\n"
+      "n; an inclusive scan includes element n. The difference of two elements is the sum over a window:");
   lang::DefinitionScope other;
   Symbol N{"N", {.min = 8}};
   Tensor v = lang::make_input("v", i32, {N}), w = lang::make_output("w", i32, {N - 7});
@@ -52,12 +51,11 @@ int main() {
   Schedule sums(windows, Target::parse("x86-64-v3"));
   lesson.definitions(sums);
   lesson.watch(sums);
-  lesson.say("The scan goes on as it must; windows are independent of one another:");
+  lesson.say("The scan stays sequential; the windows are independent of each other:");
   sums[w].vectorize(sums[w].spatial<1>()[0], 8);
   lesson.say(
-      "But how sums are put in parentheses is free. In blocks, each is added up by itself (a total), a short scan over the "
-      "totals says\n"
-      "what comes before each block, and then the blocks are scanned apart, on workers:");
+      "But sums may be regrouped. associative_scan works in blocks: each block gets a total, a short scan over the totals\n"
+      "gives what precedes each block, and then workers scan the blocks independently:");
   auto [outer, inner] = sums[upto].split(sums[upto].spatial<1>()[0], 512);
   auto [total, carry, block] = sums[upto].associative_scan(outer);
   lesson.definitions(sums);
@@ -70,7 +68,7 @@ int main() {
   Schedule there(windows, Target::host());
   there.replay(sums.json());
   if (!tutorial::run(there, ones, wide)) return 1;
-  lesson.say("Of 0, 1, ..., 10, eight at a time:");
+  lesson.say("For 0, 1, ..., 10, in blocks of eight, the result is:");
   lesson.show(std::to_string(wide(0)) + " " + std::to_string(wide(1)) + " " + std::to_string(wide(2)) + " " +
               std::to_string(wide(3)));
   return 0;

@@ -5,9 +5,9 @@ using namespace ashlar;
 int main() {
   tutorial::Lesson lesson("12. Gradients");
   lesson.say(
-      "To learn is to move numbers so that an error falls, and the derivative says which way. gradient(loss, {w}) defines it: "
-      "for\n"
-      "each element of w, how the loss changes with it. A line through points, with the sum of squared errors for a loss:");
+      "Training changes numbers so that an error decreases, and the derivative gives the direction. gradient(loss, {w})\n"
+      "defines it: for each element of w, how the loss changes with this element. As an example, fit a line to points, with\n"
+      "the sum of squared errors as the loss:");
   lang::DefinitionScope scope;
   Symbol N{"N"}, K{"K"};
   Tensor x = lang::make_input("x", f32, {N, K}), t = lang::make_input("t", f32, {N}), w = lang::make_input("w", f32, {K});
@@ -21,19 +21,20 @@ int main() {
   lang::bind(dw, by_w);
   const lang::Built fit = lang::build_program("fit", {x, t, w, loss, dw});
   Schedule s(fit, Target::parse("x86-64-v3"));
-  lesson.say("What came to it are stages like those above, named d_ and what they are the derivative by:");
+  lesson.say("The new stages are ordinary stages. Their names are d_ and the tensor by which they are the derivative:");
   lesson.definitions(s);
-  lesson.say("and they have loops, which are scheduled like any others.");
+  lesson.say("They have loops, which are scheduled like any others.");
   lesson.watch(s);
   lesson.say(
-      "dw is a sum over all points for each weight. Read the other way, a point adds to all weights: the loop over points "
-      "goes\n"
-      "outside, and the weights, neighbours in memory, are lanes.");
+      "dw sums over all points for each weight. With the loops exchanged, each point adds to all weights: the loop over\n"
+      "points is outside, and the weights, which are neighbors in memory, become lanes.");
   auto [j] = s[dw].spatial<1>();
   const Loop points = s[dw].reduction();
   s[dw].reorder(points, j).vectorize(j, 8);
 
-  lesson.say("Points (0, 1), (1, 3), (2, 5) on the line 1 + 2 u, weights (1, 1): the loss, and its derivative by both.");
+  lesson.say(
+      "For the points (0, 1), (1, 3), (2, 5) on the line 1 + 2 u and the weights (1, 1), these are the loss and its\n"
+      "derivative by both weights:");
   Schedule here(fit, Target::host());
   here.replay(s.json());
   tutorial::Array<float> inputs({3, 2}, [](std::int64_t i) { return i % 2 == 0 ? 1 : i / 2; });
@@ -42,7 +43,7 @@ int main() {
   tutorial::Array<float> value({}, [](std::int64_t) { return 0; });
   if (!tutorial::run(here, inputs, targets, weights, value, slope)) return 1;
   lesson.show(std::to_string(value(0)) + "   " + std::to_string(slope(0)) + " " + std::to_string(slope(1)));
-  lesson.say("Against the slope, step by step, until it is flat: thirty steps of a tenth, then the weights.");
+  lesson.say("Now descend along the gradient: thirty steps with a rate of 0.1. The weights are then:");
   for (int step = 0; step < 30; ++step) {
     if (!tutorial::run(here, inputs, targets, weights, value, slope)) return 1;
     for (std::int64_t c = 0; c < 2; ++c) weights(c) -= 0.1f * slope(c);
@@ -51,7 +52,7 @@ int main() {
   std::snprintf(text, sizeof text, "%.2f %.2f", static_cast<double>(weights(0)), static_cast<double>(weights(1)));
   lesson.show(text);
 
-  lesson.say("What has no derivative is refused with the stage that is in the way:");
+  lesson.say("A function without a derivative is refused, and the refusal names the stage:");
   lang::DefinitionScope other;
   Symbol L{"L"};
   Tensor v = lang::make_input("v", f32, {L});

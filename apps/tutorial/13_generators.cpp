@@ -1,4 +1,4 @@
-// Lesson 13: generators: operators that a build makes, and a program that calls them without a compiler in it.
+// Lesson 13: generators: a build compiles operators, and a program calls them without containing a compiler.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -60,28 +60,28 @@ bool show(int (*mean)(const ashlar_tensor*, ashlar_tensor*), std::int64_t radius
 
 int main() {
   std::printf("13. Generators\n==============\n");
-  say("The lessons so far compiled their operators as they ran. An application rather links them: a generator is a class with\n"
-      "parameters, arguments, an algorithm and a schedule (13_mean.cpp beside this file), and the build runs it. In CMake:");
+  say("The previous lessons compiled their operators at run time. An application links compiled operators instead: a "
+      "generator\n"
+      "is a class with parameters, arguments, an algorithm and a schedule (13_mean.cpp), and the build runs it. In CMake:");
   std::printf(
       "\n    ashlar_add_generator(mean_generator SOURCES 13_mean.cpp)\n"
       "    ashlar_add_library(mean1 FROM mean_generator GENERATOR mean TARGETS host PARAMS radius=1)\n"
       "    ashlar_add_library(mean2 FROM mean_generator GENERATOR mean TARGETS host PARAMS radius=2)\n"
       "    target_link_libraries(lesson_13_generators PRIVATE mean1 mean2)\n");
-  say("A generator is a tool of the command line, which is all that those lines use. What it holds:");
+  say("A generator is a command-line tool; the lines above only run it. It lists its generators and their parameters:");
   tool("--help | sed -n '/^generators/,/^$/p'");
-  say("A Param is decided when the tool runs, so algorithm and schedule are C++ over it. --trace shows each "
-      "step,\n"
-      "where it was written, and the program after it:");
+  say("A Param has its value when the tool runs, so algorithm and schedule can use it in C++. --trace shows each step,\n"
+      "its source line, and the program after it:");
   tool("-g mean -f mean1 -o . --trace target=x86-64-v3 radius=1");
-  say("With another radius it is another kernel:");
+  say("Another radius gives another kernel:");
   tool("-g mean -f mean2 -o . -e program=mean2.program target=x86-64-v3 radius=2 && cat mean2.program");
-  say("What a Param does not allow is refused, and nothing is written:");
+  say("A value that a Param does not allow is refused, and nothing is written:");
   tool("-g mean -f mean1 -o . target=x86-64-v3 radius=0");
-  say("The header says what there is to call. The simple entry takes the tensors:");
+  say("The header declares the functions. The simple entry takes the tensors:");
   tool("-g mean -f mean1 -o . -e header=mean1.h target=x86-64-v3 && grep '^ASHLAR_CHECKED int mean1(' mean1.h");
-  say("This program links two libraries that the build made for this machine, and no compiler. The squares 0, 1, 4, ... 49:");
+  say("This program links two libraries that the build made for this machine, but no compiler. The means of 0, 1, 4, ... 49:");
   if (!show(mean1, 1) || !show(mean2, 2)) return 1;
-  say("And a call whose shapes do not fit:");
+  say("A call with wrong shapes fails:");
   Row x(8), y(7);
   if (mean1(&x.tensor, &y.tensor) == ASHLAR_OK) return 1;
   char text[400];

@@ -88,6 +88,8 @@ Device::~Device() = default;  // the process ends with its context
 
 void Device::synchronize() const { require(driver_->CtxSynchronize(), "cuCtxSynchronize"); }
 
+bool Device::lost() const { return driver_->CtxSynchronize() != 0; }
+
 double Device::microseconds(int runs, const std::function<void()>& f) const {
   std::vector<float> times;
   for (int n = -3; n < runs; ++n) {
@@ -111,5 +113,19 @@ void Memory::upload(const void* from) const {
   device_.require(device_.driver_->MemcpyHtoD(address_, from, bytes_), "cuMemcpyHtoD");
 }
 void Memory::download(void* to) const { device_.require(device_.driver_->MemcpyDtoH(to, address_, bytes_), "cuMemcpyDtoH"); }
+
+void Workspace::lend_to(ashlar_context& c) { c.user = this, c.allocate = allocate, c.release = release; }
+
+void* Workspace::allocate(void* user, std::size_t bytes, std::size_t, std::int32_t, std::int32_t) {
+  auto* w = static_cast<Workspace*>(user);
+  if (!w->block_ || w->block_->bytes() < bytes) {
+    w->block_.reset();  // the driver waits for the work that uses it
+    try {
+      w->block_ = std::make_unique<Memory>(w->device_, bytes);
+    } catch (const std::runtime_error&) { return nullptr; }  // which the runtime reports
+  }
+  return w->block_->pointer();
+}
+void Workspace::release(void*, void*, std::int32_t, std::int32_t) {}
 
 }  // namespace gpu_bench

@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 
+#include <ashlar/runtime/runtime.h>
+
 namespace gpu_bench {
 
 struct Driver;
@@ -24,6 +26,7 @@ class Device {
   int driver_version() const { return version_; }  // 12040 of CUDA 12.4
   void* stream() const { return stream_; }
   void synchronize() const;
+  bool lost() const;  // a kernel failed, and with it the context: nothing will run in this process any more
   // Of one run, from events of the device around it; after three that are not counted.
   double microseconds(int runs, const std::function<void()>&) const;
 
@@ -46,11 +49,25 @@ class Memory {
   void* pointer() const { return reinterpret_cast<void*>(address_); }
   void upload(const void* from) const;
   void download(void* to) const;
+  std::size_t bytes() const { return bytes_; }
 
  private:
   const Device& device_;
   std::size_t bytes_;
   std::uint64_t address_ = 0;
+};
+
+// Workspaces of calls on the device's stream, which run one after another: they share a block, which grows.
+class Workspace {
+ public:
+  explicit Workspace(const Device& d) : device_(d) {}
+  void lend_to(ashlar_context&);  // as its allocator; lives as long as its calls
+
+ private:
+  static void* allocate(void* user, std::size_t bytes, std::size_t align, std::int32_t device_type, std::int32_t device);
+  static void release(void* user, void* block, std::int32_t device_type, std::int32_t device);
+  const Device& device_;
+  std::unique_ptr<Memory> block_;
 };
 
 }  // namespace gpu_bench

@@ -13,6 +13,15 @@ namespace {
 
 std::string failure;
 
+// The process's own context is the device's primary one, which PyTorch uses too.
+gpu_bench::Workspace& workspace() {
+  static std::string why;
+  static const std::unique_ptr<gpu_bench::Device> device = gpu_bench::Device::open(&why);
+  if (!device) throw std::runtime_error(why);
+  static gpu_bench::Workspace shared(*device);
+  return shared;
+}
+
 const codegen::Compiled* compiled(const std::string& name, const std::string& target) {
   static std::map<std::string, codegen::Compiled> known;
   auto it = known.find(name + target);
@@ -25,6 +34,17 @@ const codegen::Compiled* compiled(const std::string& name, const std::string& ta
 
 extern "C" __attribute__((visibility("default"))) const char* ashlar_gpu_failure() { return failure.c_str(); }
 
+// Makes the kernel, which the first call would do. 0, or not; then ashlar_gpu_failure() says why.
+extern "C" __attribute__((visibility("default"))) int ashlar_gpu_prepare(const char* name, const char* target) {
+  try {
+    compiled(name, target);
+    return 0;
+  } catch (const std::exception& e) {
+    failure = e.what();
+    return 1;
+  }
+}
+
 // 0, or not; then ashlar_gpu_failure() says why.
 extern "C" __attribute__((visibility("default"))) int ashlar_gpu_call(const char* name, const char* target,
                                                                       const ashlar_tensor* tensors, int count, void* stream) {
@@ -36,9 +56,12 @@ extern "C" __attribute__((visibility("default"))) int ashlar_gpu_call(const char
     c.size = sizeof c;
     c.stream = stream;
     c.error = &error;
+    workspace().lend_to(c);
     const int code = compiled(name, target)->call(list, &c);
     if (code == ASHLAR_OK) return 0;
-    failure = std::string(name) + ": code " + std::to_string(code) + ", found " + std::to_string(error.found);
+    char text[400];
+    ashlar_error_text(&error, text, sizeof text);
+    failure = std::string(name) + ": " + text;
     return 1;
   } catch (const std::exception& e) {
     failure = e.what();

@@ -69,17 +69,20 @@ struct Timed {
   codegen::Compiled f;
   Arguments arguments;
   Tensors tensors;
+  mutable Workspace workspace;
   Timed(const Device& d, const std::string& name, Arguments a)
       : device(d),
         f(codegen::compile(kernel_named(name, target_for(d)), Target::parse(target_for(d)))),
         arguments(std::move(a)),
-        tensors(d, arguments) {}
+        tensors(d, arguments),
+        workspace(d) {}
   double microseconds() const {
     ashlar_error error = {};
     ashlar_context c = {};
     c.size = sizeof c;
     c.stream = device.stream();
     c.error = &error;
+    workspace.lend_to(c);
     int code = ASHLAR_OK;
     const double t = device.microseconds(kRuns, [&] { code = code == ASHLAR_OK ? f.call(tensors.list(), &c) : code; });
     require(code, f.descriptor().name);

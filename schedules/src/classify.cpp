@@ -40,7 +40,7 @@ bool is_product(const Expr& e) {
 bool overlap(const Index& x, Id v, Id k, double terms) {
   const auto a = x.coefficients.find(v), b = x.coefficients.find(k);
   if (a == x.coefficients.end() || b == x.coefficients.end() || a->second == 0 || b->second == 0) return false;
-  return terms <= few_terms ||
+  return terms <= costs::classify::few_terms ||
          std::abs(static_cast<double>(a->second)) <= std::abs(static_cast<double>(b->second)) * (terms - 1);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What a stage is taken for, read off its definition alone: which variables its loads move with, whether it reduces, what its
+// The class of a stage, from its definition alone: which variables its loads move with, whether it reduces, what its
 // indices are read from.
 #include <ashlar/schedules/by_default.h>
 

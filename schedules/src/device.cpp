@@ -49,8 +49,8 @@ std::vector<std::size_t> free_of_order(const ir::Stage& s) {
 // What is computed inside of a recurrence belongs to the thread.
 void keep_in_thread(Draft& d, Id id) {
   std::vector<Id> inside;
-  ir::walk(ir::nests_of(d.program(), id).front()->body, [&](const ir::Stmt& s) {
-    if (s.kind == ir::Stmt::Kind::nest) inside.push_back(s.stage);
+  ir::walk(ir::nests_of(d.program(), id).front()->body(), [&](const ir::Stmt& s) {
+    if (const ir::NestStmt* nest = s.as<ir::NestStmt>()) inside.push_back(nest->stage);
   });
   for (const Id stage : inside) d.handle(stage).store_in(Scope::stack, d.where);
 }
@@ -104,14 +104,16 @@ bool scattered(Draft& d, Id id) {
   return d.attempt(id, "the init by the threads of one block, points in their order by its first", [&] { init(d.handle(id)); });
 }
 
-// A launch of one thread: what has no points of its own is one, others have a loop over threads of one iteration.
+// A launch of one thread: what has no points of its own is one, others have a loop over threads of one iteration. Of a scatter
+// that is a loop of its init.
 void one_thread(Draft& d, Id id) {
   const auto dims = free_of_order(d.stage(id));
   if (dims.empty()) return d.done(id, "one thread");
   d.attempt(id, "one thread", [&] {
     const Stage stage = d.handle(id);
     keep_in_thread(d, id);
-    const Loop loop = loop_over(d, stage, spatial_of(d.stage(id))[dims.back()].id);
+    const Loop loop = d.stage(id).scatters() ? stage.spatial_loops(d.where).back()
+                                             : loop_over(d, stage, spatial_of(d.stage(id))[dims.back()].id);
     stage.bind(stage.split(loop, 1, Tail::guard, d.where).inner, gpu::thread_x, d.where);
   });
 }

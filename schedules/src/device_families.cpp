@@ -96,7 +96,7 @@ bool reduces_rows(Draft& d, Id id) {
   const ir::Stage& s = d.stage(id);
   const Family f = d.family(id).family;
   return !in_parts(d, s) && s.is_reduction() && ordinary(s) && regroups(d, s) &&
-         (f == Family::row_reduction || f == Family::full_reduction) && d.sizes().terms(s) >= few_terms;
+         (f == Family::row_reduction || f == Family::full_reduction) && d.sizes().terms(s) >= costs::device::few_terms;
 }
 
 // The stages of one launch that ends with `result`, producers first: reductions of rows that the others read at their own row,
@@ -175,8 +175,8 @@ bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
   if (const auto product = large_product(d, id); product && by_tiles(d, *product, id)) return taken.insert(id), true;
   // Of a few rows of A, or of B, terms that are neighbours in memory in both.
   if (const auto product = product_at(d, id); product && has_few(d, *product) && product->transposed_b &&
-                                              !product->transposed_a && regroups(d, s) && d.sizes().terms(s) >= few_terms &&
-                                              by_rows(d, {id}))
+                                              !product->transposed_a && regroups(d, s) &&
+                                              d.sizes().terms(s) >= costs::device::few_terms && by_rows(d, {id}))
     return taken.insert(id), true;
 
   const Family family = d.family(id).family;

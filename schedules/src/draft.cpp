@@ -63,7 +63,7 @@ std::string bytes(double n) {
 Loop loop_over(Draft& d, const Stage& stage, Id variable) {
   const ir::Program& p = d.program();
   for (const Loop& l : stage.nest(d.where)) {
-    const ir::Axis& a = p.axis(ir::find(p, l.id())->axis);
+    const ir::Axis& a = p.axis(ir::find(p, l.id())->get<ir::LoopStmt>().axis);
     if (a.origin == ir::Axis::Origin::root && a.iter == variable) return l;
   }
   throw InternalError("a loop of a stage that was not scheduled yet");

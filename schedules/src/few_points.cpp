@@ -59,9 +59,9 @@ bool picks_indices(const ir::Program& p, const ir::Stage& s, Id variable) {
 // The loop over all of the dimension, if it is a serial one.
 std::optional<Loop> serial_loop(const Draft& d, const std::vector<Loop>& nest, Id variable) {
   for (const Loop& l : nest) {
-    const ir::Stmt& loop = *ir::find(d.program(), l.id());
+    const ir::LoopStmt& loop = ir::find(d.program(), l.id())->get<ir::LoopStmt>();
     const ir::Axis& axis = d.program().axis(loop.axis);
-    if (axis.origin == ir::Axis::Origin::root && axis.iter == variable && loop.loop_kind == ir::LoopKind::serial) return l;
+    if (axis.origin == ir::Axis::Origin::root && axis.iter == variable && loop.kind == ir::LoopKind::serial) return l;
   }
   return std::nullopt;
 }
@@ -77,10 +77,10 @@ void few_points(Draft& d, Id id) {
   const Stage stage = d.handle(id);
   for (std::size_t k = 0; k + 1 < dims.size(); ++k) {
     const std::int64_t n = d.sizes().constant_extent(s, dims[k].id).value_or(INT64_MAX);
-    if (n < 2 || n > most_points || static_cast<std::size_t>(n) * nodes > most_nodes_together) continue;
+    if (n < 2 || n > costs::few_points::most_points || static_cast<std::size_t>(n) * nodes > most_nodes_together) continue;
     const std::vector<Loop> nest = stage.nest(d.where);
     const auto points = serial_loop(d, nest, dims[k].id);
-    if (!points || ir::find(d.program(), nest.back().id())->loop_kind != ir::LoopKind::vectorized) continue;
+    if (!points || !ir::is_loop(*ir::find(d.program(), nest.back().id()), ir::LoopKind::vectorized)) continue;
     const std::string unrolled = count(static_cast<double>(n)) + " points along " + dims[k].name;
     const auto unroll = [&] {
       stage.unroll(*points, d.where);

@@ -141,7 +141,7 @@ std::optional<Tile> tile_of_pixels(const Draft& d, const ir::Stage& s) {
   if (!dims || bounds_terms(s, dims->point) || bounds_terms(s, dims->channel)) return {};
   Tile t;
   t.columns = static_cast<int>(spatial_of(s).size()) - 1, t.columns_by = dims->channels;
-  t.pixels = t.columns - 1, t.pixels_by = std::min(lanes, most_points);
+  t.pixels = t.columns - 1, t.pixels_by = std::min(lanes, costs::pixels::most_points);
   const auto phases = s.is_reduction() ? phases_of(d, s, dims->point, dims->channels) : std::nullopt;
   if (s.is_reduction() && together(d, s, *dims, phases ? phases->buffer : 0)) {
     t.phases = phases;

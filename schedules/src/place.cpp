@@ -17,10 +17,10 @@ bool is_untouched(const ir::Program& p, const ir::Stage& s) {
   const auto nests = ir::nests_of(p, s.id);
   if (nests.size() != 1 || ir::path_to(p, nests.front()->id).size() != 1) return false;
   bool fresh = true;
-  ir::walk(nests.front()->body, [&](const ir::Stmt& x) {
-    if (x.kind == ir::Stmt::Kind::nest) fresh = false;
-    if (x.kind == ir::Stmt::Kind::loop)
-      fresh = fresh && x.loop_kind == ir::LoopKind::serial && p.axis(x.axis).origin == ir::Axis::Origin::root;
+  ir::walk(nests.front()->body(), [&](const ir::Stmt& x) {
+    if (x.is<ir::NestStmt>()) fresh = false;
+    if (const ir::LoopStmt* loop = x.as<ir::LoopStmt>())
+      fresh = fresh && loop->kind == ir::LoopKind::serial && p.axis(loop->axis).origin == ir::Axis::Origin::root;
   });
   return fresh;
 }

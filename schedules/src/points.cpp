@@ -77,7 +77,7 @@ bool takes_points(Draft& d, const ir::Stage& s) {
   const auto dims = spatial_of(s);
   const std::int64_t lanes = lanes_of_points(d, s);
   const auto terms = number_of_terms(d, s);
-  if (dims.empty() || !terms || *terms < 2 || *terms > few_terms || lanes < 4) return false;
+  if (dims.empty() || !terms || *terms < 2 || *terms > costs::points::few_terms || lanes < 4) return false;
   if (regroups(d, s) && s.values.size() == 1 && *terms >= lanes_of(d, s)) return false;  // the terms fill vectors
   return d.sizes().extent(s, dims.back().id) >= static_cast<double>(2 * lanes);
 }

@@ -131,7 +131,7 @@ double Sizes::extent(const ir::Stage& s, Id variable) const {
     }
     if (!middle.empty()) return std::max(0.0, of(ir::substitute(n, middle)));
   }
-  for (const ir::Root& r : nests.front()->roots)
+  for (const ir::Root& r : nests.front()->get<ir::NestStmt>().roots)
     if (r.iter == variable) return std::max(0.0, of(r.extent));
   return 1;
 }
@@ -140,7 +140,7 @@ std::optional<std::int64_t> Sizes::constant_extent(const ir::Stage& s, Id variab
   const auto nests = ir::nests_of(p_, s.id);
   if (nests.empty()) return std::nullopt;
   std::int64_t n = 0;
-  for (const ir::Root& r : nests.front()->roots)
+  for (const ir::Root& r : nests.front()->get<ir::NestStmt>().roots)
     if (r.iter == variable && ir::is_int(r.extent, &n)) return n;
   return std::nullopt;
 }
@@ -149,7 +149,7 @@ bool Sizes::from_data(const ir::Stage& s, Id variable) const {
   const auto nests = ir::nests_of(p_, s.id);
   bool found = false;
   if (!nests.empty())
-    for (const ir::Root& r : nests.front()->roots)
+    for (const ir::Root& r : nests.front()->get<ir::NestStmt>().roots)
       if (r.iter == variable) ir::walk(r.extent, [&](const Expr& e) { return found = found || ir::is(e, Op::load), !found; });
   return found;
 }
@@ -184,12 +184,6 @@ double cost_of(const ir::Stage& s) {
   for (const Expr& e : s.values) count(e);
   for (const Expr& e : s.reducer.combine) count(e);
   return cost;
-}
-
-int accesses_of(const ir::Stage& s) {
-  int n = 0;
-  for (const Expr& e : s.values) ir::walk(e, [&](const Expr& x) { return n += ir::is(x, Op::load), true; });
-  return n;
 }
 
 std::vector<Id> readers_of(const ir::Program& p, const ir::Stage& s) {

@@ -61,7 +61,6 @@ class Sizes {
 // What computing a point costs, about as many additions; reductions: a term.
 double cost_of(const ir::Stage&);
 double cost_of(ir::Op);             // of one operation: 1 for an addition, 6 for a division, 16 for a function
-int accesses_of(const ir::Stage&);  // loads in its text
 
 std::vector<Id> readers_of(const ir::Program&, const ir::Stage&);
 bool is_output(const ir::Program&, const ir::Stage&);

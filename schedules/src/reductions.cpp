@@ -52,7 +52,7 @@ bool may_regroup(Draft& d, Id id) {
 std::vector<Loop> loops_of(Draft& d, const Stage& stage, bool reduce) {
   std::vector<Loop> loops;
   for (const Loop& l : stage.nest(d.where))
-    if (d.program().axis(ir::find(d.program(), l.id())->axis).reduce == reduce) loops.push_back(l);
+    if (d.program().axis(ir::find(d.program(), l.id())->get<ir::LoopStmt>().axis).reduce == reduce) loops.push_back(l);
   return loops;
 }
 

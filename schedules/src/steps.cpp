@@ -22,14 +22,14 @@ using namespace costs::steps;
 using costs::worth_parallel;
 
 // Does the variable move the last index of a read, by one?
-bool runs_along(const Reading& r, Id variable) {
+bool steps_along(const Reading& r, Id variable) {
   if (r.of_init || r.at.empty()) return false;
   const auto at = r.at.back().coefficients.find(variable);
   return at != r.at.back().coefficients.end() && at->second == 1;
 }
 bool reads_along(const ir::Program& p, const ir::Stage& s, Id variable) {
   const auto all = readings_of(p, s);
-  return std::any_of(all.begin(), all.end(), [&](const Reading& r) { return runs_along(r, variable); });
+  return std::any_of(all.begin(), all.end(), [&](const Reading& r) { return steps_along(r, variable); });
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ bool only_along(const ir::Program& p, const ir::Stage& s, Id variable) {
   for (const Reading& r : readings_of(p, s))
     for (std::size_t k = 0; k < r.at.size(); ++k)
       if (const auto& uses = r.at[k].uses; std::find(uses.begin(), uses.end(), variable) != uses.end())
-        if (k + 1 < r.at.size() || !runs_along(r, variable)) return false;
+        if (k + 1 < r.at.size() || !steps_along(r, variable)) return false;
   return reads_along(p, s, variable);
 }
 
@@ -56,7 +56,7 @@ bool follows(const ir::Stage& recurrence, Id variable, const ir::Stage& s, std::
 }
 
 bool one_point(const Draft& d, const ir::Stage& s, Id variable) {
-  for (const ir::Root& r : ir::nests_of(d.program(), s.id).front()->roots) {
+  for (const ir::Root& r : ir::nests_of(d.program(), s.id).front()->get<ir::NestStmt>().roots) {
     if (r.iter != variable) continue;
     ir::Substitution late;  // loops around, of which sizes take 0
     for (const Id v : ir::free_vars(r.extent))
@@ -108,7 +108,7 @@ std::size_t beside(const Draft& d, const ir::Stage& s, std::size_t last) {
   const Id variable = s.iters[*found].id;  // along which what the stage itself reads must not lie apart
   for (const Reading& r : readings_of(d.program(), s))
     for (std::size_t k = 0; k < r.at.size(); ++k)
-      if (r.at[k].moves_with(variable) && (k + 1 < r.at.size() || !runs_along(r, variable))) return last;
+      if (r.at[k].moves_with(variable) && (k + 1 < r.at.size() || !steps_along(r, variable))) return last;
   return *found;
 }
 
@@ -333,9 +333,9 @@ bool is_fresh(const ir::Program& p, const ir::Stage& s) {
   const auto nests = ir::nests_of(p, s.id);
   if (nests.size() != 1 || ir::path_to(p, nests.front()->id).size() != 1) return false;
   bool fresh = true;
-  ir::walk(nests.front()->body, [&](const ir::Stmt& x) {
-    if (x.kind == ir::Stmt::Kind::loop)
-      fresh = fresh && x.loop_kind == ir::LoopKind::serial && p.axis(x.axis).origin == ir::Axis::Origin::root;
+  ir::walk(nests.front()->body(), [&](const ir::Stmt& x) {
+    if (const ir::LoopStmt* loop = x.as<ir::LoopStmt>())
+      fresh = fresh && loop->kind == ir::LoopKind::serial && p.axis(loop->axis).origin == ir::Axis::Origin::root;
   });
   return fresh;
 }

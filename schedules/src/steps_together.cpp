@@ -28,15 +28,16 @@ struct Stepping {
 
 std::optional<Stepping> stepping(Draft& d, const ir::Stmt& nest) {
   const ir::Program& p = d.program();
-  const ir::Stage& s = p.stage(nest.stage);
-  if (!s.is_recurrence() || s.along.size() != 1 || nest.body.size() != 1 || !ir::stages_inside(p, s).empty()) return {};
-  const ir::Stmt& loop = nest.body.front();
+  const ir::Stage& s = p.stage(nest.get<ir::NestStmt>().stage);
+  if (!s.is_recurrence() || s.along.size() != 1 || nest.body().size() != 1 || !ir::stages_inside(p, s).empty()) return {};
+  const ir::Stmt& loop = nest.body().front();
   const ir::IterVar& v = s.iters[s.along.front()];
-  if (loop.kind != ir::Stmt::Kind::loop || loop.loop_kind != ir::LoopKind::serial || loop.part != ir::Part::all) return {};
-  const ir::Axis& axis = p.axis(loop.axis);
+  const ir::LoopStmt* l = loop.as<ir::LoopStmt>();
+  if (!l || l->kind != ir::LoopKind::serial || l->part != ir::Part::all) return {};
+  const ir::Axis& axis = p.axis(l->axis);
   if (axis.origin != ir::Axis::Origin::root || axis.iter != v.id || !axis.became.empty()) return {};
   Stepping r;
-  r.stage = s.id, r.axis = loop.axis, r.descending = v.descending, r.regroups = s.scan.kind != ir::ReducerKind::none;
+  r.stage = s.id, r.axis = l->axis, r.descending = v.descending, r.regroups = s.scan.kind != ir::ReducerKind::none;
   for (const ir::SelfRead& read : ir::self_reads(p, s)) {
     const auto back = read.back[s.along.front()];
     if (!back || *back < 0) return {};
@@ -52,7 +53,7 @@ std::optional<Stepping> stepping(Draft& d, const ir::Stmt& nest) {
 void share_steps(Draft& d) {
   std::vector<Stepping> all;  // in the order in which they are computed
   for (const ir::Stmt& s : d.program().body)
-    if (s.kind == ir::Stmt::Kind::nest)
+    if (s.is<ir::NestStmt>())
       if (const auto r = stepping(d, s)) all.push_back(*r);
   std::set<Id> taken;
   for (std::size_t a = 0; a < all.size(); ++a) {

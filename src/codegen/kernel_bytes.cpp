@@ -113,7 +113,8 @@ class Writer {
     put(may_alias), put(injective), put(streamed), put(order), put(packed), put(data), put(where);
   }
   void put(const KBuffer& b) {
-    const auto& [id, name, type, storage, elements, align, written, offset, per_worker, data, inside] = b;
+    const auto& [id, name, type, storage, elements, align, written, offset, per_worker, data, inside, lowering] = b;
+    static_cast<void>(lowering);  // a finished kernel has none
     put(id), put(name), put(type), put(storage), put(elements), put(align), put(written), put(offset), put(per_worker);
     put(data), put(inside);
   }
@@ -150,15 +151,42 @@ class Writer {
     const auto& [id, name, buffer, type, extents, strides, box, swizzle] = m;
     put(id), put(name), put(buffer), put(type), put(extents), put(strides), put(box), put(swizzle);
   }
+  void put(const KFor& n) {
+    const auto& [var, name, begin, extent, kind, body, bound_to, ring] = n;
+    static_cast<void>(bound_to), static_cast<void>(ring);  // a finished kernel has none
+    put(var), put(name), put(begin), put(extent), put(kind), put(body);
+  }
+  void put(const KIf& n) {
+    const auto& [condition, body, otherwise] = n;
+    put(condition), put(body), put(otherwise);
+  }
+  void put(const KLet& n) {
+    const auto& [var, name, value, body] = n;
+    put(var), put(name), put(value), put(body);
+  }
+  void put(const KStore& n) {
+    const auto& [buffer, address, value, mask, atomic, group] = n;
+    static_cast<void>(group);  // a finished kernel has none
+    put(buffer), put(address), put(value), put(mask), put(atomic);
+  }
+  void put(const KPrefetch& n) {
+    const auto& [buffer, address] = n;
+    put(buffer), put(address);
+  }
+  void put(const KLaunch& n) {
+    static_assert(sizeof(KLaunch) == sizeof(Launch) + sizeof(KBody));
+    put(static_cast<const Launch&>(n)), put(n.body);
+  }
   void put(const KStmt& s) {
-    const auto& [kind, where, body, otherwise, var, name, begin, extent, loop_kind, bound_to, value, buffer, address, mask,
-                 atomic, launch, sync, call] = s;
-    put(kind), put(where), put(body), put(otherwise), put(var), put(name), put(begin), put(extent), put(loop_kind);
-    put(bound_to), put(value), put(buffer), put(address), put(mask), put(atomic), put(launch), put(sync), put(call);
+    const auto& [where, node, nest] = s;
+    static_cast<void>(nest);  // a finished kernel has none
+    put(where), put(node.index());
+    std::visit([this](const auto& n) { put(n); }, node);
   }
   void put(const Kernel& k) {
     const auto& [name, arguments, symbols, scalars, strides, argument_buffers, buffers, intrinsics, tensor_maps, body,
-                 assumptions, workspace_shared, workspace_per_worker, workspace_align] = k;
+                 assumptions, workspace_shared, workspace_per_worker, workspace_align, next_id] = k;
+    static_cast<void>(next_id);  // code is made of what there is
     put(name), put(arguments), put(symbols), put(scalars), put(strides), put(argument_buffers), put(buffers), put(intrinsics);
     put(tensor_maps), put(body), put(assumptions), put(workspace_shared), put(workspace_per_worker), put(workspace_align);
   }

@@ -6,8 +6,8 @@
 //   legalise(kernel, {{{Op::add_sat}}})     out[i] = add_sat(a[i], halving_add(b[i], c[i]))      becomes
 //                                           out[i] = add_sat(a[i], (b[i] & c[i]) + ((b[i] ^ c[i]) >> 1))
 //
-// The values are the same to the bit. Divisions, minima of integers, and shl and shr have no expansion: of indices, back ends
-// look for patterns in them. Ranges (in_range) stay, also those that expansions know of.
+// The values are the same to the bit. Ranges (in_range) stay, also those that expansions know of. So does what computes an
+// index: back ends look for patterns in it, and what is left they emit on the integers that hold indices (on_integers).
 #include <functional>
 #include <map>
 #include <optional>
@@ -31,6 +31,11 @@ struct Offers {
 
 bool offered(const Offers&, ir::Op, Type operand, Type result);
 ir::Kernel legalise(ir::Kernel, const Offers&);
+Expr legal(const Expr&, const Offers&);  // an expression that is no part of a kernel
+
+// What an operator of indices is on integers of type t, expanded where it can be: operand k is the variable `first` + k, or the
+// number that it is.
+Expr on_integers(ir::Op, Type t, std::span<const Expr> args, ir::Id first, const Offers&);
 
 // What a data integer of at most 32 bits may be because it is read from a constant: the multipliers and shifts of a quantized
 // layer are known when its code is made, so that operators need not provide for operands that do not occur.

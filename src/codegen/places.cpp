@@ -41,8 +41,7 @@ void Places::add(Where where) {
 void Places::add(const std::vector<KStmt>& list) {
   for (const KStmt& s : list) {
     add(s.where);
-    add(s.body);
-    add(s.otherwise);
+    for (const auto* part : s.bodies()) add(*part);
   }
 }
 
@@ -55,19 +54,21 @@ const std::string* Places::file(Where where) const {
 }
 
 std::string computed_by(const ir::Kernel& k, const KStmt& s) {
-  if (s.kind == KStmt::Kind::store || s.kind == KStmt::Kind::prefetch) return k.buffers.at(s.buffer).name;
-  if (s.kind == KStmt::Kind::call)
-    return s.call->function ? ir::function(s.call->function).symbol : k.intrinsics.at(s.call->intrinsic).name;
-  for (const auto* list : {&s.body, &s.otherwise})
+  if (const auto* store = s.as<ir::KStore>()) return k.buffers.at(store->buffer).name;
+  if (const auto* prefetch = s.as<ir::KPrefetch>()) return k.buffers.at(prefetch->buffer).name;
+  if (const auto* call = s.as<ir::KCall>())
+    return call->function ? ir::function(call->function).symbol : k.intrinsics.at(call->intrinsic).name;
+  for (const auto* list : s.bodies())
     for (const KStmt& inside : *list)
       if (std::string name = computed_by(k, inside); !name.empty()) return name;
   return {};
 }
 
 bool has_loop(const KStmt& s) {
-  const auto inside = [](const KStmt& x) { return has_loop(x); };
-  return s.kind == KStmt::Kind::for_ || std::any_of(s.body.begin(), s.body.end(), inside) ||
-         std::any_of(s.otherwise.begin(), s.otherwise.end(), inside);
+  if (s.is<ir::KFor>()) return true;
+  for (const auto* part : s.bodies())
+    if (std::any_of(part->begin(), part->end(), has_loop)) return true;
+  return false;
 }
 
 }  // namespace ashlar::codegen

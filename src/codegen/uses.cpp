@@ -10,7 +10,6 @@ namespace ashlar::codegen {
 namespace {
 
 void collect(const Expr& e, Uses& uses) {
-  if (e.empty()) return;
   ir::walk(e, [&](const Expr& x) {
     if (ir::is(x, ir::Op::var)) uses.vars.insert(x.node()->id);
     if (ir::is(x, ir::Op::load)) uses.buffers.insert(x.node()->id);
@@ -18,23 +17,29 @@ void collect(const Expr& e, Uses& uses) {
   });
 }
 
-void collect(const ir::Call& call, Uses& uses) {
-  for (const ir::Call::Actual& a : call.actuals) {
-    if (a.buffer) uses.buffers.insert(a.buffer);
-    collect(a.address, uses);
-    for (const auto* list : {&a.positions, &a.strides, &a.extents})
-      for (const Expr& e : *list) collect(e, uses);
-  }
+// What the statement itself uses, not those inside.
+void collect(const ir::KStmt& s, Uses& uses) {
+  for_each_expr(s, [&](const Expr& e) { collect(e, uses); });
+  const auto buffer = [&](ir::Id id) {
+    if (id) uses.buffers.insert(id);
+  };
+  s.visit([&](const ir::KStore& n) { buffer(n.buffer); }, [&](const ir::KPrefetch& n) { buffer(n.buffer); },
+          [&](const ir::KSync& n) { buffer(n.buffer); },
+          [&](const ir::KCall& n) {
+            for (const ir::Call::Actual& a : n.actuals) buffer(a.buffer);
+          },
+          [](const ir::KFor&) {}, [](const ir::KIf&) {}, [](const ir::KLet&) {}, [](const ir::KLaunch&) {});
 }
 
-void collect(const std::vector<ir::KStmt>& region, Uses& uses, std::set<ir::Id>& bound) {
+void collect(const std::vector<ir::KStmt>& region, Prefetches prefetches, Uses& uses, std::set<ir::Id>& bound) {
   for (const ir::KStmt& s : region) {
-    for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) collect(*e, uses);
-    if (s.call) collect(*s.call, uses);
-    if (s.buffer) uses.buffers.insert(s.buffer);
-    if (s.var) bound.insert(s.var);
-    collect(s.body, uses, bound);
-    collect(s.otherwise, uses, bound);
+    if (prefetches == Prefetches::ignored && s.is<ir::KPrefetch>()) continue;
+    collect(s, uses);
+    if (const auto* loop = s.as<ir::KFor>()) bound.insert(loop->var);
+    if (const auto* let = s.as<ir::KLet>()) bound.insert(let->var);
+    if (const auto* launch = s.as<ir::KLaunch>())
+      for (const ir::Id id : {launch->block[0], launch->block[1], launch->block[2], launch->thread}) bound.insert(id);
+    for (const auto* part : s.bodies()) collect(*part, prefetches, uses, bound);
   }
 }
 
@@ -46,20 +51,16 @@ struct Users {
 };
 void count(const std::vector<ir::KStmt>& region, const ir::KBuffer& buffer, bool outlines, Users& users) {
   for (const ir::KStmt& s : region) {
-    if (outlines && s.kind == ir::KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::parallel) {
-      if (!uses_of(s.body).buffers.contains(buffer.id)) continue;
+    if (const auto* loop = ir::as_loop(s, ir::LoopKind::parallel); loop && outlines) {
+      if (!uses_of(loop->body).buffers.contains(buffer.id)) continue;
       ++users.loops;
-      users.owners += std::find(buffer.inside.begin(), buffer.inside.end(), s.var) != buffer.inside.end();
+      users.owners += std::find(buffer.inside.begin(), buffer.inside.end(), loop->var) != buffer.inside.end();
       continue;
     }
     Uses own;
-    for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) collect(*e, own);
-    if (s.call) collect(*s.call, own);
-    users.outside = users.outside || s.buffer == buffer.id || own.buffers.contains(buffer.id);
-    if (s.kind == ir::KStmt::Kind::call)
-      for (const ir::Call::Actual& a : s.call->actuals) users.outside = users.outside || a.buffer == buffer.id;
-    count(s.body, buffer, outlines, users);
-    count(s.otherwise, buffer, outlines, users);
+    collect(s, own);
+    users.outside = users.outside || own.buffers.contains(buffer.id);
+    for (const auto* part : s.bodies()) count(*part, buffer, outlines, users);
   }
 }
 
@@ -73,15 +74,14 @@ void add_access(const Expr& address, std::set<std::pair<std::int64_t, int>>& fou
 
 void accesses(const std::vector<ir::KStmt>& region, ir::Id buffer, std::set<std::pair<std::int64_t, int>>& found) {
   for (const ir::KStmt& s : region) {
-    if (s.kind == ir::KStmt::Kind::store && s.buffer == buffer) add_access(s.address, found);
-    for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
-      if (!e->empty())
-        ir::walk(*e, [&](const Expr& x) {
-          if (ir::is(x, ir::Op::load) && x.node()->id == buffer) add_access(ir::args_of(x)[0], found);
-          return true;
-        });
-    accesses(s.body, buffer, found);
-    accesses(s.otherwise, buffer, found);
+    if (const auto* store = s.as<ir::KStore>(); store && store->buffer == buffer) add_access(store->address, found);
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load) && x.node()->id == buffer) add_access(ir::args_of(x)[0], found);
+        return true;
+      });
+    });
+    for (const auto* part : s.bodies()) accesses(*part, buffer, found);
   }
 }
 
@@ -93,10 +93,10 @@ std::set<std::pair<std::int64_t, int>> constant_accesses(const std::vector<ir::K
   return found;
 }
 
-Uses uses_of(const std::vector<ir::KStmt>& region) {
+Uses uses_of(const std::vector<ir::KStmt>& region, Prefetches prefetches) {
   Uses uses;
   std::set<ir::Id> bound;
-  collect(region, uses, bound);
+  collect(region, prefetches, uses, bound);
   for (ir::Id id : bound) uses.vars.erase(id);
   return uses;
 }

@@ -12,10 +12,12 @@ namespace ashlar::codegen {
 
 struct Uses {
   std::set<ir::Id> vars;     // read but not bound inside
-  std::set<ir::Id> buffers;  // read or written
+  std::set<ir::Id> buffers;  // read or written; tensor maps that calls take
 };
 
-Uses uses_of(const std::vector<ir::KStmt>&);
+// A prefetch is a hint: where it is ignored, what only prefetches use is not used.
+enum class Prefetches { counted, ignored };
+Uses uses_of(const std::vector<ir::KStmt>&, Prefetches = Prefetches::counted);
 
 // Whether the function that executes `region` must hold the storage of a stack buffer: it is used outside parallel loops, or by
 // several that its alloc does not stand inside of. Parallel loops are functions of their own when `outlines` is set.

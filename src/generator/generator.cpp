@@ -81,7 +81,7 @@ void Generator::reject(const char* param, const std::string& expected) {
       record_->rejected.push_back({k, record_->params[k].value, {}, expected});
       return;
     }
-  record_->mistakes.push_back(fmt::format("\"{}\" is rejected, and is no Param", param));
+  record_->mistakes.push_back(fmt::format("\"{}\" is rejected, but is not a Param", param));
 }
 
 const Target& Generator::target() const { return record_->target; }

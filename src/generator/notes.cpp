@@ -37,13 +37,16 @@ struct Emulated {
   // `pending`: a value that was named outside is computed so, and belongs to what is stored below.
   void collect(const ir::Kernel& k, const std::vector<ir::KStmt>& body, bool pending) {
     for (const ir::KStmt& s : body) {
-      const bool here = pending || (s.kind != ir::KStmt::Kind::for_ && any(s.value));
-      if (s.kind == ir::KStmt::Kind::store && here) {
-        const std::string& name = k.buffers.at(s.buffer).name;
+      const auto* store = s.as<ir::KStore>();
+      const auto* let = s.as<ir::KLet>();
+      const auto* branch = s.as<ir::KIf>();
+      const bool here =
+          pending || (store && any(store->value)) || (let && any(let->value)) || (branch && any(branch->condition));
+      if (store && here) {
+        const std::string& name = k.buffers.at(store->buffer).name;
         if (std::find(stages.begin(), stages.end(), name) == stages.end()) stages.push_back(name);
       }
-      const bool below = s.kind == ir::KStmt::Kind::let ? here : pending;
-      collect(k, s.body, below), collect(k, s.otherwise, below);
+      for (const auto* part : s.bodies()) collect(k, *part, let ? here : pending);
     }
   }
 };

@@ -40,16 +40,6 @@ const OutputKindInfo* find_output_kind(std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> missing_back_ends() {
-  std::vector<std::string> missing;
-#ifndef ASHLAR_HAS_LLVM
-  missing.emplace_back("LLVM");
-#elif !defined ASHLAR_HAS_SPIRV
-  missing.emplace_back("Vulkan (ASHLAR_VULKAN)");
-#endif
-  return missing;
-}
-
 std::string back_end_missing(OutputKind kind) {
   const std::vector<std::string> missing = missing_back_ends();
   switch (kind) {
@@ -121,7 +111,7 @@ void FileSet::prepare(File& f, std::vector<std::string>& folders) {
   std::error_code failed;  // a link that leads nowhere is none of these
   if (fs::is_directory(f.path, failed)) throw FileError(fmt::format("cannot write {}: it is a folder", f.path));
   if (fs::exists(f.path, failed) && !fs::is_regular_file(f.path, failed))  // a device or a pipe would be replaced by a file
-    throw FileError(fmt::format("cannot write {}: it is no regular file; - is standard output", f.path));
+    throw FileError(fmt::format("cannot write {}: it is not a regular file; - is standard output", f.path));
   f.path = behind_links(f.path);
   const fs::path folder = fs::path(f.path).parent_path();
   const auto missing = missing_folders(f.path);

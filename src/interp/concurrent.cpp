@@ -10,9 +10,10 @@ using ir::LoopKind;
 using Node = Concurrency::Node;
 
 bool at_once(const ir::Stmt& loop) {
-  if (loop.combines) return false;  // each thread has a part of its own
-  return loop.loop_kind == LoopKind::parallel || loop.loop_kind == LoopKind::vectorized || loop.loop_kind == LoopKind::bound ||
-         loop.loop_kind == LoopKind::vthread;
+  const ir::LoopStmt& l = loop.get<ir::LoopStmt>();
+  if (l.combines) return false;  // each thread has a part of its own
+  return l.kind == LoopKind::parallel || l.kind == LoopKind::vectorized || l.kind == LoopKind::bound ||
+         l.kind == LoopKind::vthread;
 }
 
 // Below two lanes of a vector: one store, or two that come one after the other?
@@ -41,17 +42,17 @@ std::uint64_t Concurrency::start(const ir::Stmt& loop, std::int64_t begin, std::
 void Concurrency::enter(const ir::Stmt& loop, std::uint64_t run, std::int64_t iteration) {
   nodes_.push_back({at_, &loop, run, iteration, at_ ? at_->depth + 1 : 0});
   at_ = &nodes_.back();
-  if (loop.loop_kind == LoopKind::vectorized) lanes_.push_back({run, 0, iteration});
+  if (loop.get<ir::LoopStmt>().kind == LoopKind::vectorized) lanes_.push_back({run, 0, iteration});
 }
 
 std::string Concurrency::leave() {
   const Node& left = *at_;
   at_ = at_->parent;
-  if (left.loop->loop_kind != LoopKind::vectorized) return "";
+  if (left.loop->get<ir::LoopStmt>().kind != LoopKind::vectorized) return "";
   const Lane before = std::exchange(lane_before_, lanes_.back());
   lanes_.pop_back();
   if (before.run != left.run || before.loops == lane_before_.loops) return "";
-  const std::string name = program_.axis(left.loop->axis).name;
+  const std::string name = program_.axis(left.loop->get<ir::LoopStmt>().axis).name;
   return "lanes " + name + " = " + std::to_string(before.iteration) + " and " + name + " = " + std::to_string(left.iteration) +
          " run other iterations of the loops inside";
 }
@@ -67,17 +68,18 @@ Concurrency::Fork Concurrency::fork(const Node* a, const Node* b) {
 }
 
 std::string Concurrency::conflict(const Fork& f) const {
-  const std::string name = program_.axis(f.first->loop->axis).name;
+  const std::string name = program_.axis(f.first->loop->get<ir::LoopStmt>().axis).name;
   return name + " = " + std::to_string(f.second->iteration) + ", while " + name + " = " + std::to_string(f.first->iteration) +
          ", which runs at the same time, touches it";
 }
 
 bool Concurrency::harmless(const Fork& f, const Node* other) const {
   const ir::Stmt& loop = *f.first->loop;
-  const auto roots = ir::roots_of(program_, loop.axis);
+  const ir::LoopStmt& l = loop.get<ir::LoopStmt>();
+  const auto roots = ir::roots_of(program_, l.axis);
   if (std::none_of(roots.begin(), roots.end(), [&](ir::Id root) { return shifted_.count(root); })) return false;
-  if (loop.loop_kind == LoopKind::vectorized) return !one_store(other, at_, f.first);
-  return loop.loop_kind == LoopKind::parallel;
+  if (l.kind == LoopKind::vectorized) return !one_store(other, at_, f.first);
+  return l.kind == LoopKind::parallel;
 }
 
 std::string Concurrency::read(Element& e, bool atomic) {

@@ -31,6 +31,6 @@ class Speaker {
   ~Speaker() = default;
 };
 
-void run_launch(const ir::Kernel&, const ir::KStmt& launch, const Slots& host, GlobalMemory&, Speaker&, const Options&);
+void run_launch(const ir::Kernel&, const ir::KLaunch&, const Slots& host, GlobalMemory&, Speaker&, const Options&);
 
 }  // namespace ashlar::interp

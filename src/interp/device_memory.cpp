@@ -88,13 +88,18 @@ void DeviceRun::update(int b, std::int64_t at, ir::Op op, const Value& v) {
 
 // ---- registers -------------------------------------------------------------------------------------------------------------
 
-Register& DeviceRun::reg(Thread& t, int b, std::int64_t at, const char* verb) {
+const BufferInfo& DeviceRun::inside(int b, std::int64_t at, const char* verb) const {
   const BufferInfo& info = buffer(b);
   if (at < 0 || at >= info.elements)
     fail(Kind::out_of_bounds,
          std::string(verb) + " " + info.info->name + "[" + std::to_string(at) + "], outside its " +
              std::to_string(info.elements) + " elements",
          {code_now_->number}, {info.info->name});
+  return info;
+}
+
+Register& DeviceRun::reg(Thread& t, int b, std::int64_t at, const char* verb) {
+  const BufferInfo& info = inside(b, at, verb);
   return t.registers[static_cast<std::size_t>(info.index)][static_cast<std::size_t>(at)];
 }
 
@@ -126,12 +131,7 @@ void DeviceRun::write_register(Thread& t, int b, std::int64_t at, const Value& v
 // ---- shared memory ---------------------------------------------------------------------------------------------------------
 
 std::size_t DeviceRun::shared_at(int b, std::int64_t at, const char* verb) const {
-  const BufferInfo& info = buffer(b);
-  if (at < 0 || at >= info.elements)
-    fail(Kind::out_of_bounds,
-         std::string(verb) + " " + info.info->name + "[" + std::to_string(at) + "], outside its " +
-             std::to_string(info.elements) + " elements",
-         {code_now_->number}, {info.info->name});
+  const BufferInfo& info = inside(b, at, verb);
   return static_cast<std::size_t>(info.offset + at * info.size);
 }
 

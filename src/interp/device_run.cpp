@@ -12,7 +12,7 @@
 
 namespace ashlar::interp {
 
-void run_launch(const ir::Kernel& k, const ir::KStmt& launch, const Slots& host, GlobalMemory& memory, Speaker& speaker,
+void run_launch(const ir::Kernel& k, const ir::KLaunch& launch, const Slots& host, GlobalMemory& memory, Speaker& speaker,
                 const Options& options) {
   struct Quiet {
     Speaker& s;
@@ -27,8 +27,9 @@ namespace device {
 
 using K = Sync::Kind;
 
-DeviceRun::DeviceRun(const ir::Kernel& k, const KStmt& launch, const Slots& host, GlobalMemory& memory, const Options& options)
-    : kernel_(k), stmt_(launch), launch_(*launch.launch), global_(memory), options_(options), slots_(host) {
+DeviceRun::DeviceRun(const ir::Kernel& k, const ir::KLaunch& launch, const Slots& host, GlobalMemory& memory,
+                     const Options& options)
+    : kernel_(k), launch_(launch), global_(memory), options_(options), slots_(host) {
   for (int d = 0; d < 3; ++d) {
     grid_[d] = host_value(launch_.grid[d], 1);
     cluster_[d] = host_value(launch_.cluster[d], 1);
@@ -133,35 +134,38 @@ std::vector<Code> DeviceRun::compile(const std::vector<KStmt>& body) {
   std::vector<Code> result;
   result.reserve(body.size());
   for (const KStmt& s : body) {
-    if (s.kind == KStmt::Kind::prefetch) continue;
+    if (s.is<ir::KPrefetch>()) continue;
     Code& c = result.emplace_back();
     c.stmt = &s;
-    if (s.kind == KStmt::Kind::let) c.lanes = s.value.type().lanes;
-    if (s.kind == KStmt::Kind::let || s.kind == KStmt::Kind::for_) c.slot = slots_.slot(s.var, c.lanes);
-    c.begin = tape(s.begin);
-    c.extent = tape(s.extent);
-    c.value = tape(s.value);
-    c.address = tape(s.address);
-    c.mask = tape(s.mask);
-    switch (s.kind) {
-      case KStmt::Kind::store:
-        c.buffer = resolve(s.buffer, nullptr);
-        c.lanes = s.value.type().lanes;
-        if (s.address.type().lanes != c.lanes) throw InternalError("kernel: a store of other lanes than its address");
-        break;
-      case KStmt::Kind::sync:
-        compile_sync(c);
-        break;
-      case KStmt::Kind::call:
-        compile_call(c);
-        break;
-      case KStmt::Kind::launch:
-        throw InternalError("kernel: a launch inside a launch");
-      default:
-        break;
-    }
-    c.body = compile(s.body);
-    c.otherwise = compile(s.otherwise);
+    s.visit(
+        [&](const ir::KFor& n) {
+          c.loop = &n;
+          c.slot = slots_.slot(n.var, c.lanes);
+          c.begin = tape(n.begin);
+          c.extent = tape(n.extent);
+          c.body = compile(n.body);
+        },
+        [&](const ir::KIf& n) {
+          c.value = tape(n.condition);
+          c.body = compile(n.body);
+          c.otherwise = compile(n.otherwise);
+        },
+        [&](const ir::KLet& n) {
+          c.lanes = n.value.type().lanes;
+          c.slot = slots_.slot(n.var, c.lanes);
+          c.value = tape(n.value);
+          c.body = compile(n.body);
+        },
+        [&](const ir::KStore& n) {
+          c.value = tape(n.value);
+          c.address = tape(n.address);
+          c.mask = tape(n.mask);
+          c.buffer = resolve(n.buffer, nullptr);
+          c.lanes = n.value.type().lanes;
+          if (n.address.type().lanes != c.lanes) throw InternalError("kernel: a store of other lanes than its address");
+        },
+        [&](const Sync& n) { compile_sync(n, c); }, [&](const ir::KCall& n) { compile_call(n, c); },
+        [](const ir::KPrefetch&) {}, [](const ir::KLaunch&) { throw InternalError("kernel: a launch inside a launch"); });
   }
   for (Code& c : result) {
     c.number = static_cast<int>(codes_.size());
@@ -178,8 +182,7 @@ bool is_meeting(ir::Sync::Kind kind) {
 }
 }  // namespace
 
-void DeviceRun::compile_sync(Code& c) {
-  const Sync& s = *c.stmt->sync;
+void DeviceRun::compile_sync(const Sync& s, Code& c) {
   c.index = tape(s.index);
   c.count = tape(s.count);
   c.bytes = tape(s.bytes);
@@ -212,8 +215,7 @@ void DeviceRun::compile_sync(Code& c) {
   }
 }
 
-void DeviceRun::compile_call(Code& c) {
-  const ir::Call& call = *c.stmt->call;
+void DeviceRun::compile_call(const ir::KCall& call, Code& c) {
   c.intrinsic = intrinsic_of_.at(call.intrinsic);
   const ir::Intrinsic& f = *intrinsics_[static_cast<std::size_t>(c.intrinsic)].f;
   c.width = f.group;
@@ -367,39 +369,7 @@ void DeviceRun::advance(Thread& t) {
     Code& c = (*f.list)[f.at];
     code_now_ = &c;
     try {
-      switch (c.stmt->kind) {
-        case KStmt::Kind::store:
-          store(c);
-          ++f.at;
-          break;
-        case KStmt::Kind::let:
-          for (int lane = 0; lane < c.lanes; ++lane) slots_.set_slot(c.slot + lane, c.value.run(lane));
-          ++f.at;
-          t.stack.push_back({&c.body});
-          break;
-        case KStmt::Kind::if_: {
-          std::vector<Code>* taken = c.value.run().i ? &c.body : &c.otherwise;
-          ++f.at;
-          t.stack.push_back({taken});
-          break;
-        }
-        case KStmt::Kind::for_: {
-          const std::int64_t begin = c.begin.run_index(), end = begin + c.extent.run_index();
-          ++f.at;
-          if (begin < end) {
-            slots_.set_index(c.slot, begin);
-            t.stack.push_back({&c.body, 0, &c, begin, end});
-          }
-          break;
-        }
-        case KStmt::Kind::sync:
-        case KStmt::Kind::call:
-          if (!collective(t, c)) return;
-          enter(t);
-          break;
-        default:
-          throw InternalError("kernel: a statement that no thread runs");
-      }
+      if (!next_statement(t, c)) return;
     } catch (RunError& e) {
       if (e.lines.empty()) add_lines(e, {c.number});
       throw;
@@ -407,11 +377,50 @@ void DeviceRun::advance(Thread& t) {
   }
 }
 
+bool DeviceRun::next_statement(Thread& t, Code& c) {
+  const auto collective_one = [&] {
+    if (!collective(t, c)) return false;
+    enter(t);
+    return true;
+  };
+  const auto none = []() -> bool { throw InternalError("kernel: a statement that no thread runs"); };
+  return c.stmt->visit(
+      [&](const ir::KStore& s) {
+        store(s, c);
+        ++t.stack.back().at;
+        return true;
+      },
+      [&](const ir::KLet&) {
+        for (int lane = 0; lane < c.lanes; ++lane) slots_.set_slot(c.slot + lane, c.value.run(lane));
+        ++t.stack.back().at;
+        t.stack.push_back({&c.body});
+        return true;
+      },
+      [&](const ir::KIf&) {
+        std::vector<Code>* taken = c.value.run().i ? &c.body : &c.otherwise;
+        ++t.stack.back().at;
+        t.stack.push_back({taken});
+        return true;
+      },
+      [&](const ir::KFor&) {
+        const std::int64_t begin = c.begin.run_index(), end = begin + c.extent.run_index();
+        ++t.stack.back().at;
+        if (begin < end) {
+          slots_.set_index(c.slot, begin);
+          t.stack.push_back({&c.body, 0, &c, begin, end});
+        }
+        return true;
+      },
+      [&](const Sync&) { return collective_one(); }, [&](const ir::KCall&) { return collective_one(); },
+      [&](const ir::KPrefetch&) { return none(); }, [&](const ir::KLaunch&) { return none(); });
+}
+
 // The last thread of a group to come runs the collective for all of them.
 bool DeviceRun::collective(Thread& t, Code& c) {
-  const bool meets = c.stmt->kind == KStmt::Kind::sync && is_meeting(c.stmt->sync->kind);
+  const auto* const synchronises = c.stmt->as<Sync>();
+  const bool meets = synchronises && is_meeting(synchronises->kind);
   if (c.width == 1 && !meets) {
-    if (c.stmt->kind == KStmt::Kind::sync) return sync(t, c);
+    if (synchronises) return sync(t, c);
     call(t.number, c);
     next(t);
     return true;
@@ -430,12 +439,12 @@ bool DeviceRun::collective(Thread& t, Code& c) {
       if (thread(k).stack[d].loop && thread(k).stack[d].x != t.stack[d].x)
         fail(RunError::Kind::divergence,
              who(k) + " and " + who(t.number) + " meet in iterations " + std::to_string(thread(k).stack[d].x) + " and " +
-                 std::to_string(t.stack[d].x) + " of " + t.stack[d].loop->stmt->name,
+                 std::to_string(t.stack[d].x) + " of " + t.stack[d].loop->loop->name,
              {c.number});
-  if (c.stmt->kind == KStmt::Kind::call) {
+  if (!synchronises) {
     call(first, c);
   } else {
-    const K kind = c.stmt->sync->kind;
+    const K kind = synchronises->kind;
     if (kind == K::named || kind == K::named_arrive || kind == K::cluster_wait) {
       if (!named(first, c)) return false;
       return t.state == Thread::State::ready;
@@ -446,7 +455,7 @@ bool DeviceRun::collective(Thread& t, Code& c) {
   return true;
 }
 
-void DeviceRun::store(Code& c) {
+void DeviceRun::store(const ir::KStore& s, Code& c) {
   pending_.clear();
   for (int lane = 0; lane < c.lanes; ++lane) {
     const bool on = c.mask.empty() || c.mask.run(c.mask.lanes() == 1 ? 0 : lane).i != 0;
@@ -462,8 +471,8 @@ void DeviceRun::store(Code& c) {
     pending_.emplace_back(at, v);
   }
   for (const auto& [at, v] : pending_)
-    if (c.stmt->atomic)
-      update(c.buffer, at, *c.stmt->atomic, v);
+    if (s.atomic)
+      update(c.buffer, at, *s.atomic, v);
     else
       write(c.buffer, at, v);
 }

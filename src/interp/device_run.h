@@ -23,7 +23,7 @@ namespace ashlar::interp::device {
 
 class DeviceRun final : public Memory {
  public:
-  DeviceRun(const ir::Kernel&, const KStmt& launch, const Slots& host, GlobalMemory&, const Options&);
+  DeviceRun(const ir::Kernel&, const ir::KLaunch&, const Slots& host, GlobalMemory&, const Options&);
   void run();
 
   // Memory
@@ -37,8 +37,8 @@ class DeviceRun final : public Memory {
 
   // ---- device_run.cpp
   std::vector<Code> compile(const std::vector<KStmt>&);
-  void compile_sync(Code&);
-  void compile_call(Code&);
+  void compile_sync(const Sync&, Code&);
+  void compile_call(const ir::KCall&, Code&);
   void add_intrinsic(const ir::Intrinsic&);
   Tape tape(const Expr& e) { return e.empty() ? Tape() : Tape(e, slots_, *this, Select::strict); }
   std::int64_t host_value(const Expr&, std::int64_t otherwise);
@@ -50,14 +50,16 @@ class DeviceRun final : public Memory {
   bool runnable(Thread&);
   void advance(Thread&);
   void end_thread(Thread&);
-  bool collective(Thread&, Code&);  // false: the thread waits
-  void store(Code&);
+  bool next_statement(Thread&, Code&);  // false: the thread waits
+  bool collective(Thread&, Code&);      // false: the thread waits
+  void store(const ir::KStore&, Code&);
   void next(Thread& t) { ++t.stack.back().at, t.state = Thread::State::ready; }
 
   // ---- device_memory.cpp
   Thread& thread(int number) { return threads_[static_cast<std::size_t>(number)]; }
   Block& block(int number) { return blocks_[static_cast<std::size_t>(number)]; }
   const BufferInfo& buffer(int b) const { return buffers_[static_cast<std::size_t>(b)]; }
+  const BufferInfo& inside(int buffer, std::int64_t at, const char* verb) const;  // or an error
   Register& reg(Thread&, int buffer, std::int64_t at, const char* verb);
   Value read_register(Thread&, int buffer, std::int64_t at);
   void write_register(Thread&, int buffer, std::int64_t at, const Value&);
@@ -119,11 +121,9 @@ class DeviceRun final : public Memory {
     return *intrinsics_[static_cast<std::size_t>(o.code->intrinsic)].f;
   }
   Accessor issuer(Operation&, const ir::IntrinsicOperand&, Clocks& scratch);
-  std::uint32_t agent_of(const Operation&, const ir::IntrinsicOperand&, std::uint32_t* clock);
 
   const ir::Kernel& kernel_;
-  const KStmt& stmt_;
-  const ir::Launch& launch_;
+  const ir::KLaunch& launch_;
   GlobalMemory& global_;
   const Options& options_;
   Slots slots_;

@@ -28,7 +28,8 @@ struct ActualCode {
 
 struct Code {
   const KStmt* stmt = nullptr;
-  int number = 0;  // in DeviceRun::codes_
+  const ir::KFor* loop = nullptr;  // of a loop
+  int number = 0;                  // in DeviceRun::codes_
   std::vector<Code> body, otherwise;
   Tape begin, extent, value, address, mask;  // for_, if_, let, store
   Tape index, count, bytes, parity, rank;    // sync

@@ -92,7 +92,7 @@ void DeviceRun::arrive(int block_number, int number, Thread& t, Code& c) {
 }
 
 bool DeviceRun::sync(Thread& t, Code& c) {
-  const Sync& s = *c.stmt->sync;
+  const Sync& s = c.stmt->get<Sync>();
   int number = 0;
   switch (s.kind) {
     case K::mbarrier_init: {
@@ -199,7 +199,7 @@ void DeviceRun::wait_groups(Groups& g, std::int64_t pending, bool reads_only, st
 // ---- collectives -----------------------------------------------------------------------------------------------------------
 
 void DeviceRun::group_sync(int first, Code& c) {
-  const Sync& s = *c.stmt->sync;
+  const Sync& s = c.stmt->get<Sync>();
   const int n = static_cast<int>(c.width);
   const auto uniform = [&](Tape& tape) {
     enter(thread(first));
@@ -264,7 +264,7 @@ void DeviceRun::group_sync(int first, Code& c) {
 
 // Operations of a warp after which its threads may wait. Every thread's state is set.
 bool DeviceRun::named(int first, Code& c) {
-  const Sync& s = *c.stmt->sync;
+  const Sync& s = c.stmt->get<Sync>();
   const int n = static_cast<int>(c.width);
   if (s.kind == K::cluster_wait) {
     for (int t = first; t < first + n; ++t) {

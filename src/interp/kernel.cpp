@@ -41,6 +41,7 @@ struct Target {  // a buffer of the kernel
 
 struct Code {
   const KStmt* stmt = nullptr;
+  const ir::KFor* loop = nullptr;  // of a loop
   std::vector<Code> body, otherwise;
   Tape begin, extent, value, address, mask;
   int slot = -1, lanes = 1, buffer = -1;
@@ -141,7 +142,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     if (launch_) return launch_->where();
     std::string text = "kernel `" + kernel_.name + "`";
     for (std::size_t k = 0; k < loops_.size(); ++k)
-      text += (k == 0 ? " at " : ", ") + loops_[k]->stmt->name + " = " + std::to_string(slots_.value(loops_[k]->slot).i);
+      text += (k == 0 ? " at " : ", ") + loops_[k]->loop->name + " = " + std::to_string(slots_.value(loops_[k]->slot).i);
     return text;
   }
 
@@ -264,40 +265,53 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     for (const KStmt& s : body) {
       Code c;
       c.stmt = &s;
-      if (s.kind == KStmt::Kind::launch) {
-        result.push_back(std::move(c));
-        continue;
-      }
-      if (s.kind == KStmt::Kind::let) c.lanes = slots_.lanes(s.value.type());
-      if (s.kind == KStmt::Kind::let || s.kind == KStmt::Kind::for_) c.slot = slots_.slot(s.var, c.lanes);
-      if (s.kind != KStmt::Kind::prefetch) {
-        c.begin = tape(s.begin);
-        c.extent = tape(s.extent);
-        c.value = tape(s.value);
-        c.address = tape(s.address);
-        c.mask = tape(s.mask);
-      }
-      if (c.lanes > 1 && s.kind == KStmt::Kind::let) vectors_[s.var] = {c.slot, c.lanes};
-      if ((s.kind == KStmt::Kind::let || s.kind == KStmt::Kind::store) && !vectors_.empty())
-        for (const Id v : ir::free_vars(s.value))
-          if (const auto at = vectors_.find(v); at != vectors_.end()) c.vectors.push_back(at->second);
-      if (s.kind == KStmt::Kind::store) {
-        c.buffer = resolve(s.buffer, nullptr);
-        c.lanes = slots_.lanes(s.value.type());
-        if (slots_.lanes(s.address.type()) != c.lanes)
-          throw InternalError("kernel: a store of " + ir::text(s.value.type()) + " to addresses of " +
-                              ir::text(s.address.type()));
-      }
-      if (s.kind == KStmt::Kind::call) compile_call(c);
-      c.body = compile(s.body);
-      c.otherwise = compile(s.otherwise);
+      s.visit(
+          [&](const ir::KFor& n) {
+            c.loop = &n;
+            c.slot = slots_.slot(n.var, c.lanes);
+            c.begin = tape(n.begin);
+            c.extent = tape(n.extent);
+            c.body = compile(n.body);
+          },
+          [&](const ir::KIf& n) {
+            c.value = tape(n.condition);
+            c.body = compile(n.body);
+            c.otherwise = compile(n.otherwise);
+          },
+          [&](const ir::KLet& n) {
+            c.lanes = slots_.lanes(n.value.type());
+            c.slot = slots_.slot(n.var, c.lanes);
+            c.value = tape(n.value);
+            if (c.lanes > 1) vectors_[n.var] = {c.slot, c.lanes};
+            names_in(n.value, c);
+            c.body = compile(n.body);
+          },
+          [&](const ir::KStore& n) { compile_store(n, c); }, [&](const ir::KCall& n) { compile_call(n, c); },
+          [](const ir::KPrefetch&) {}, [](const ir::KLaunch&) {}, [](const ir::KSync&) {});
       result.push_back(std::move(c));
     }
     return result;
   }
 
-  void compile_call(Code& c) {
-    const ir::Call& call = *c.stmt->call;
+  // Vectors with a name that a value is made of.
+  void names_in(const Expr& value, Code& c) const {
+    if (vectors_.empty()) return;
+    for (const Id v : ir::free_vars(value))
+      if (const auto at = vectors_.find(v); at != vectors_.end()) c.vectors.push_back(at->second);
+  }
+
+  void compile_store(const ir::KStore& s, Code& c) {
+    c.value = tape(s.value);
+    c.address = tape(s.address);
+    c.mask = tape(s.mask);
+    names_in(s.value, c);
+    c.buffer = resolve(s.buffer, nullptr);
+    c.lanes = slots_.lanes(s.value.type());
+    if (slots_.lanes(s.address.type()) != c.lanes)
+      throw InternalError("kernel: a store of " + ir::text(s.value.type()) + " to addresses of " + ir::text(s.address.type()));
+  }
+
+  void compile_call(const ir::KCall& call, Code& c) {
     if (!call.function) {
       const ir::Intrinsic& f = kernel_.intrinsics.at(call.intrinsic);
       if (!f.is_users()) throw InternalError("kernel: a call of " + f.name + " outside of a launch");
@@ -317,10 +331,10 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   }
 
   // By the function itself, on copies of its regions.
-  void external(Code& c) {
-    const ir::Function& f = ir::function(c.stmt->call->function);
+  void external(const ir::KCall& s, Code& c) {
+    const ir::Function& f = ir::function(s.function);
     ExternalCall call(f, where());
-    const std::size_t reads = c.actuals.size() - c.stmt->call->results;
+    const std::size_t reads = c.actuals.size() - s.results;
     for (std::size_t k = 0; k < c.actuals.size(); ++k) {
       Code::Actual& a = c.actuals[k];
       IndexBox box;
@@ -377,42 +391,26 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
 
   void execute(std::vector<Code>& body) {
     for (Code& c : body) {
-      switch (c.stmt->kind) {
-        case KStmt::Kind::prefetch:
-          break;
-        case KStmt::Kind::let:
-          let(c);
-          execute(c.body);
-          break;
-        case KStmt::Kind::if_:
-          execute(c.value.run().i ? c.body : c.otherwise);
-          break;
-        case KStmt::Kind::for_:
-          loop(c);
-          break;
-        case KStmt::Kind::store:
-          store(c);
-          break;
-        case KStmt::Kind::launch:
-          if (parallel_depth_ > 0) throw InternalError("kernel: a launch inside a parallel loop");
-          run_launch(kernel_, *c.stmt, slots_, *this, *this, options_);
-          break;
-        case KStmt::Kind::call:
-          if (c.stmt->call->function)
-            external(c);
-          else
-            call(c);
-          break;
-        case KStmt::Kind::sync:
-          throw InternalError("kernel: a sync outside of a launch");
-      }
+      c.stmt->visit([](const ir::KPrefetch&) {},
+                    [&](const ir::KLet&) {
+                      let(c);
+                      execute(c.body);
+                    },
+                    [&](const ir::KIf&) { execute(c.value.run().i ? c.body : c.otherwise); }, [&](const ir::KFor&) { loop(c); },
+                    [&](const ir::KStore& s) { store(s, c); },
+                    [&](const ir::KLaunch& s) {
+                      if (parallel_depth_ > 0) throw InternalError("kernel: a launch inside a parallel loop");
+                      run_launch(kernel_, s, slots_, *this, *this, options_);
+                    },
+                    [&](const ir::KCall& s) { s.function ? external(s, c) : call(c); },
+                    [](const ir::KSync&) { throw InternalError("kernel: a sync outside of a launch"); });
     }
   }
 
   void loop(Code& c) {
     const std::int64_t begin = c.begin.run_index(), end = begin + std::max<std::int64_t>(0, c.extent.run_index());
     loops_.push_back(&c);
-    if (c.stmt->loop_kind == ir::LoopKind::parallel) {
+    if (c.loop->kind == ir::LoopKind::parallel) {
       const bool outermost = parallel_depth_++ == 0;
       for (std::int64_t x : order_.of(begin, end)) {
         if (outermost) {
@@ -455,7 +453,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   }
 
   // Every lane is read before any is written; no two may write one element.
-  void store(Code& c) {
+  void store(const ir::KStore& s, Code& c) {
     pending_.clear();
     for (int lane = 0; lane < c.lanes; ++lane) {
       const bool on = c.mask.empty() || c.mask.run(c.mask.lanes() == 1 ? 0 : lane).i != 0;
@@ -478,7 +476,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
                                                                targets_[static_cast<std::size_t>(c.buffer)].info->name + "[" +
                                                                std::to_string(pending_[a].first) + "]");
       }
-    for (const auto& [at, v] : pending_) write(c.buffer, at, c.stmt->atomic ? updated(*c.stmt->atomic, c.buffer, at, v) : v);
+    for (const auto& [at, v] : pending_) write(c.buffer, at, s.atomic ? updated(*s.atomic, c.buffer, at, v) : v);
   }
 
   // What an element becomes by an atomic store. Iterations run one after the other here, so that it is indivisible.
@@ -495,24 +493,21 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     std::function<void(const std::vector<KStmt>&, const KStmt*)> visit = [&](const std::vector<KStmt>& body,
                                                                              const KStmt* inside) {
       for (const KStmt& s : body) {
-        if (s.kind == KStmt::Kind::launch) continue;  // its registers are its own
+        if (s.is<ir::KLaunch>()) continue;  // its registers are its own
         auto use = [&](Id id) { users[targets_[static_cast<std::size_t>(resolve(id, nullptr))].region].push_back(inside); };
-        if (s.kind == KStmt::Kind::store) use(s.buffer);
-        if (s.call)
-          for (const ir::Call::Actual& a : s.call->actuals)
+        if (const auto* store = s.as<ir::KStore>()) use(store->buffer);
+        if (const auto* call = s.as<ir::KCall>())
+          for (const ir::Call::Actual& a : call->actuals)
             if (a.buffer) use(a.buffer);
-        if (s.kind != KStmt::Kind::prefetch)
-          for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
-            if (!e->empty())
-              ir::walk(*e, [&](const Expr& x) {
-                if (ir::is(x, ir::Op::load)) use(x.node()->id);
-                return true;
-              });
-        const KStmt* deeper = inside                                                                 ? inside
-                              : s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::parallel ? &s
-                                                                                                     : nullptr;
-        visit(s.body, deeper);
-        visit(s.otherwise, deeper);
+        if (!s.is<ir::KPrefetch>())
+          for_each_expr(s, [&](const Expr& e) {
+            ir::walk(e, [&](const Expr& x) {
+              if (ir::is(x, ir::Op::load)) use(x.node()->id);
+              return true;
+            });
+          });
+        const KStmt* deeper = inside ? inside : ir::as_loop(s, ir::LoopKind::parallel) ? &s : nullptr;
+        for (const auto* part : s.bodies()) visit(*part, deeper);
       }
     };
     visit(kernel_.body, nullptr);

@@ -21,7 +21,7 @@ void puts_outside(const std::string& where, const std::string& name, std::span<c
   throw RunError(RunError::Kind::out_of_bounds, where + " puts to " + name + text_of_index(at) + ", outside its domain");
 }
 
-ScatterCode::ScatterCode(const ir::Program& p, const ir::Stmt& nest, Slots& slots, Memory& memory)
+ScatterCode::ScatterCode(const ir::Program& p, const ir::NestStmt& nest, Slots& slots, Memory& memory)
     : stage_(p.stage(nest.stage)), memory_(memory), step_(stage_, slots, memory) {
   const auto tape = [&](const Expr& e) { return Tape(e, slots, memory, Select::lazy); };
   for (const ir::Root& root : nest.roots) {

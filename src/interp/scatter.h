@@ -30,7 +30,7 @@ class ScatterStep {
 // targets lie in the domain, where one is declared.
 class ScatterCode {
  public:
-  ScatterCode(const ir::Program&, const ir::Stmt& nest, Slots&, Memory&);
+  ScatterCode(const ir::Program&, const ir::NestStmt&, Slots&, Memory&);
   std::optional<std::span<const std::int64_t>> target();  // nothing: the step is dropped
 
  private:

@@ -20,8 +20,13 @@
 namespace ashlar::interp {
 namespace {
 
-using ir::Stmt;
 using namespace scheduled;
+using ir::AllocStmt;
+using ir::BlockStmt;
+using ir::LoopStmt;
+using ir::NestStmt;
+using ir::PrefetchStmt;
+using ir::Stmt;
 
 class Scheduled final : public Memory {
  public:
@@ -181,8 +186,9 @@ class Scheduled final : public Memory {
     place.storage->tags[e] = tag(place, at);
   }
   bool stores(const Stmt& block, const ir::Stage& stage, std::size_t component) const {
-    return block.stores == Stmt::Stores::all ||
-           (block.stores == Stmt::Stores::dropped) == analysis::drops(program_, stage, component);
+    const BlockStmt& leaf = block.get<BlockStmt>();
+    return leaf.stores == ir::Stores::all ||
+           (leaf.stores == ir::Stores::dropped) == analysis::drops(program_, stage, component);
   }
 
   // ---- compiling the tree ----------------------------------------------------------------------------------------------
@@ -210,32 +216,32 @@ class Scheduled final : public Memory {
       path.push_back(&s);
       Code c;
       c.stmt = &s;
-      if (s.kind == Stmt::Kind::nest && stage_code_.at(s.stage).external) {
-        for (const ir::Root& r : s.roots) c.box_begin.push_back(bound(r.begin)), c.box_extent.push_back(bound(r.extent));
+      if (const NestStmt* nest = s.as<NestStmt>(); nest && stage_code_.at(nest->stage).external) {
+        for (const ir::Root& r : nest->roots) c.box_begin.push_back(bound(r.begin)), c.box_extent.push_back(bound(r.extent));
         path.pop_back(), result.push_back(std::move(c));
         continue;
       }
-      if (s.kind == Stmt::Kind::loop) {
+      if (const LoopStmt* loop = s.as<LoopStmt>()) {
         const ir::LoopRange range = ir::range_of(program_, s);
         c.begin = bound(range.begin);
         c.end = bound(range.end);
-        c.slot = slots_.slot(s.axis);
-        c.reduce = program_.axis(s.axis).reduce;
-        if (described_ && s.loop_kind == ir::LoopKind::tensorized && !scheduled::never_runs(program_, s)) {
+        c.slot = slots_.slot(loop->axis);
+        c.reduce = program_.axis(loop->axis).reduce;
+        if (described_ && loop->kind == ir::LoopKind::tensorized && !scheduled::never_runs(program_, s)) {
           c.call = static_cast<int>(calls_.size());
           calls_.push_back(compile_call(s));
         }
-      } else if (s.kind == Stmt::Kind::alloc) {
+      } else if (s.is<AllocStmt>()) {
         const analysis::Box logical = analysis::logical_box(program_, s.id), physical = analysis::physical_box(program_, s.id);
         for (const Expr& e : logical.lo) c.logical_begin.push_back(bound(e));
         for (const Expr& e : logical.extent) c.logical_extent.push_back(bound(e));
         for (const Expr& e : physical.lo) c.physical_begin.push_back(bound(e));
         for (const Expr& e : physical.extent) c.physical_extent.push_back(bound(e));
-      } else if (s.kind == Stmt::Kind::block) {
+      } else if (s.is<BlockStmt>()) {
         c.block = static_cast<int>(blocks_.size());
         blocks_.push_back(compile_block(s, path));
       }
-      c.body = compile(s.body, path);
+      c.body = compile(s.body(), path);
       if (c.call >= 0) calls_[static_cast<std::size_t>(c.call)].block = static_cast<int>(blocks_.size()) - 1;
       path.pop_back();
       result.push_back(std::move(c));
@@ -244,7 +250,7 @@ class Scheduled final : public Memory {
   }
 
   CallCode compile_call(const Stmt& loop) {
-    const ir::Intrinsic& f = *program_.intrinsics.at(loop.intrinsic);
+    const ir::Intrinsic& f = *program_.intrinsics.at(loop.get<LoopStmt>().intrinsic);
     CallCode c;
     c.match = analysis::match_intrinsic(program_, loop, f);
     if (!c.match.matches) throw InternalError("a tensorized loop that is not what " + f.name + " means: " + c.match.found);
@@ -266,19 +272,20 @@ class Scheduled final : public Memory {
   }
 
   BlockCode compile_block(const Stmt& block, const std::vector<const Stmt*>& path) {
+    const BlockStmt& node = block.get<BlockStmt>();
     BlockCode b;
-    b.stage = &program_.stage(block.stage);
-    const Stmt* nest = nullptr;
+    b.stage = &program_.stage(node.stage);
+    const NestStmt* nest = nullptr;
     for (const Stmt* s : path) {
-      if (s->kind == Stmt::Kind::nest) {
-        nest = s;
+      if (const NestStmt* here = s->as<NestStmt>()) {
+        nest = here;
         b.in_reduce_loop = false;
       }
-      if (s->kind == Stmt::Kind::loop && program_.axis(s->axis).reduce) b.in_reduce_loop = true;
+      if (const LoopStmt* loop = s->as<LoopStmt>(); loop && program_.axis(loop->axis).reduce) b.in_reduce_loop = true;
     }
-    if (!nest || nest->stage != block.stage) throw InternalError("a block of " + b.stage->name + " outside its nest");
+    if (!nest || nest->stage != node.stage) throw InternalError("a block of " + b.stage->name + " outside its nest");
     const ir::Substitution values = ir::iter_values(program_, *nest);
-    const bool puts = b.stage->scatters() && block.piece == Stmt::Piece::update;
+    const bool puts = b.stage->scatters() && node.piece == ir::Piece::update;
     const auto place = [&](const Expr& e) { return b.stage->has_fill ? bound(e) : tape(e); };  // there may be no reader
     for (const auto& [id, value] : values)
       b.iters.emplace_back(slots_.slot(id), puts && b.stage->scattered(id) ? Tape() : place(value));
@@ -297,7 +304,7 @@ class Scheduled final : public Memory {
       for (const ir::IterVar& v : b.stage->iters) uses_reduce |= v.kind == ir::IterKind::reduce && ir::uses_var(atom, v.id);
       add(ir::substitute(atom, values), uses_reduce, false);
     }
-    for (const Expr& e : block.when) {
+    for (const Expr& e : node.when) {
       bool uses_reduce = false;
       for (Id v : ir::free_vars(e)) uses_reduce |= program_.axes.count(v) && program_.axis(v).reduce;
       add(e, uses_reduce, false);
@@ -323,29 +330,22 @@ class Scheduled final : public Memory {
     std::vector<std::pair<int, Storage*>> alive;  // places to give back, with what they held before
     std::vector<std::unique_ptr<Storage>> storages;
     for (Code& c : body) {
-      switch (c.stmt->kind) {
-        case Stmt::Kind::nest:
-          if (stage_code_.at(c.stmt->stage).external)
-            execute_external(c);
-          else
-            execute(c.body);
-          break;
-        case Stmt::Kind::prefetch:
-          break;
-        case Stmt::Kind::alloc: {
-          storages.push_back(allocate(c));
-          const int place = resolve(c.stmt->buffer, nullptr);
-          alive.emplace_back(place, places_[static_cast<std::size_t>(place)].storage);
-          places_[static_cast<std::size_t>(place)].storage = storages.back().get();
-          break;
-        }
-        case Stmt::Kind::loop:
-          execute_loop(c);
-          break;
-        case Stmt::Kind::block:
-          execute_block(c);
-          break;
-      }
+      ir::match(
+          *c.stmt,
+          [&](const NestStmt& nest) {
+            if (stage_code_.at(nest.stage).external)
+              execute_external(c);
+            else
+              execute(c.body);
+          },
+          [](const PrefetchStmt&) {},
+          [&](const AllocStmt& alloc) {
+            storages.push_back(allocate(c));
+            const int place = resolve(alloc.buffer, nullptr);
+            alive.emplace_back(place, places_[static_cast<std::size_t>(place)].storage);
+            places_[static_cast<std::size_t>(place)].storage = storages.back().get();
+          },
+          [&](const LoopStmt&) { execute_loop(c); }, [&](const BlockStmt&) { execute_block(c); });
     }
     for (auto it = alive.rbegin(); it != alive.rend(); ++it) {
       Place& place = places_[static_cast<std::size_t>(it->first)];
@@ -366,17 +366,18 @@ class Scheduled final : public Memory {
     const std::int64_t n = s->physical.elements();
     s->elements.resize(static_cast<std::size_t>(n));
     s->tags.resize(static_cast<std::size_t>(n));
-    s->bytes = n * program_.buffer(c.stmt->buffer).type.bytes();
+    const Id buffer = c.stmt->get<AllocStmt>().buffer;
+    s->bytes = n * program_.buffer(buffer).type.bytes();
     live_bytes_ += s->bytes;
     counters_.peak_bytes = std::max(counters_.peak_bytes, live_bytes_);
     ++counters_.allocations;
-    std::int64_t& largest = counters_.bytes_of[c.stmt->buffer];
+    std::int64_t& largest = counters_.bytes_of[buffer];
     largest = std::max(largest, s->bytes);
     return s;
   }
 
   void execute_external(Code& c) {
-    const ir::Stage& stage = program_.stage(c.stmt->stage);
+    const ir::Stage& stage = program_.stage(c.stmt->get<NestStmt>().stage);
     current_ = &stage;
     IndexBox box;
     for (Tape& t : c.box_begin) box.begin.push_back(t.run_index());
@@ -395,7 +396,7 @@ class Scheduled final : public Memory {
     CallCode& c = calls_[static_cast<std::size_t>(code.call)];
     BlockCode& b = blocks_[static_cast<std::size_t>(c.block)];
     for (int slot : c.loops) slots_.set_index(slot, 0);
-    const bool init = c.match.block->piece == Stmt::Piece::init;
+    const bool init = c.match.block->get<BlockStmt>().piece == ir::Piece::init;
     const bool runs = enter(b, init ? b.spatial_guards : b.guards, init);
     for (int slot : c.loops) slots_.set_slot(slot, {});
     if (runs) {
@@ -446,7 +447,7 @@ class Scheduled final : public Memory {
       if (!at_once_) return;
       if (const std::string other = at_once_->leave(); !other.empty()) throw RunError(RunError::Kind::divergence, other);
     };
-    if (c.stmt->loop_kind == ir::LoopKind::parallel)
+    if (ir::is_loop(*c.stmt, ir::LoopKind::parallel))
       for (std::int64_t x : order_.of(begin, end)) one(x);
     else
       for (std::int64_t x = begin; x < end; ++x) one(x);
@@ -459,9 +460,10 @@ class Scheduled final : public Memory {
     for (Code& c : loop.body) {
       if (&c == &block) {
         BlockCode& b = blocks_[static_cast<std::size_t>(block.block)];
-        if (enter(b, b.spatial_guards, true) && (!block.stmt->first_stores || empty_domain(b))) store_inits(b, *block.stmt);
+        if (enter(b, b.spatial_guards, true) && (!block.stmt->get<BlockStmt>().first_stores || empty_domain(b)))
+          store_inits(b, *block.stmt);
         current_ = nullptr;
-      } else if (c.stmt->kind == Stmt::Kind::loop && contains(c, block)) {
+      } else if (c.stmt->is<LoopStmt>() && contains(c, block)) {
         if (c.reduce) {
           initialise(c, block);
           continue;
@@ -507,11 +509,12 @@ class Scheduled final : public Memory {
       throw RunError(RunError::Kind::limit, "more than " + std::to_string(max_blocks_) + " executions of blocks");
     BlockCode& b = blocks_[static_cast<std::size_t>(c.block)];
     StageCode& s = stage_code_.at(b.stage->id);
-    const bool init_only = c.stmt->piece == Stmt::Piece::init;
+    const BlockStmt& leaf = c.stmt->get<BlockStmt>();
+    const bool init_only = leaf.piece == ir::Piece::init;
     if (enter(b, init_only ? b.spatial_guards : b.guards, init_only)) {
       const bool reduces = b.stage->is_reduction();
-      const bool first = reduces && c.stmt->first_stores && at_first_step(b, slots_);
-      if (init_only || (reduces && c.stmt->piece == Stmt::Piece::whole && !b.in_reduce_loop && !c.stmt->first_stores))
+      const bool first = reduces && leaf.first_stores && at_first_step(b, slots_);
+      if (init_only || (reduces && leaf.piece == ir::Piece::whole && !b.in_reduce_loop && !leaf.first_stores))
         store_inits(b, *c.stmt);
       const auto at = init_only ? std::nullopt : b.scatter ? b.scatter->target() : std::optional(point_of(s));
       if (at) {
@@ -522,7 +525,7 @@ class Scheduled final : public Memory {
             result.push_back(first ? s.inits[k].run()
                                    : read(resolve(b.stage->buffers[k], nullptr), at->data(), static_cast<int>(at->size())));
           }
-          s.evaluations += c.stmt->stores != Stmt::Stores::dropped;
+          s.evaluations += leaf.stores != ir::Stores::dropped;
           combines_ = false;
           s.combiner.step(result);
           combines_ = b.stage->atomic;

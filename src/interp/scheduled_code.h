@@ -134,8 +134,9 @@ void attach_inits(const ir::Program&, std::vector<Code>& body);
 // Has a loop here no iteration, in any call? So it may be in the variant of a schedule for calls without elements; a call that
 // stands for such loops means no tile.
 inline bool never_runs(const ir::Program& p, const ir::Stmt& s) {
-  if (s.kind == ir::Stmt::Kind::loop && ir::is_int(p.axis(s.axis).extent, std::int64_t{0})) return true;
-  return std::any_of(s.body.begin(), s.body.end(), [&](const ir::Stmt& b) { return never_runs(p, b); });
+  if (const ir::LoopStmt* loop = s.as<ir::LoopStmt>(); loop && ir::is_int(p.axis(loop->axis).extent, std::int64_t{0}))
+    return true;
+  return std::any_of(s.body().begin(), s.body().end(), [&](const ir::Stmt& b) { return never_runs(p, b); });
 }
 
 // An output of which every element was written: RunError otherwise.

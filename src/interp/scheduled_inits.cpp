@@ -8,6 +8,9 @@
 namespace ashlar::interp::scheduled {
 namespace {
 
+using ir::BlockStmt;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Stmt;
 
 class Inits {
@@ -16,12 +19,12 @@ class Inits {
 
   void attach(std::vector<Code>& body, const ir::Stage* stage) const {
     for (Code& c : body) {
-      if (c.stmt->kind == Stmt::Kind::nest) {
-        attach(c.body, &program_.stage(c.stmt->stage));
-      } else if (c.stmt->kind == Stmt::Kind::loop && c.reduce && stage) {
+      if (const NestStmt* nest = c.stmt->as<NestStmt>()) {
+        attach(c.body, &program_.stage(nest->stage));
+      } else if (c.stmt->is<LoopStmt>() && c.reduce && stage) {
         nests_inside(c);
         whole_reductions(c, stage->id, c.inits);
-      } else if (c.stmt->kind == Stmt::Kind::loop) {
+      } else if (c.stmt->is<LoopStmt>()) {
         attach(c.body, stage);
       }
     }
@@ -29,17 +32,18 @@ class Inits {
 
  private:
   void whole_reductions(const Code& c, ir::Id stage, std::vector<const Code*>& found) const {
-    if (c.stmt->kind == Stmt::Kind::loop && c.reduce && !starts(c.stmt->part)) return;
+    if (const LoopStmt* loop = c.stmt->as<LoopStmt>(); loop && c.reduce && !starts(loop->part)) return;
     for (const Code& inner : c.body) {
-      if (inner.stmt->kind == Stmt::Kind::block && inner.stmt->stage == stage && inner.stmt->piece == Stmt::Piece::whole)
+      if (const BlockStmt* block = inner.stmt->as<BlockStmt>();
+          block && block->stage == stage && block->piece == ir::Piece::whole)
         found.push_back(&inner);
-      if (inner.stmt->kind != Stmt::Kind::nest) whole_reductions(inner, stage, found);
+      if (!inner.stmt->is<NestStmt>()) whole_reductions(inner, stage, found);
     }
   }
   void nests_inside(Code& c) const {
     for (Code& inner : c.body) {
-      if (inner.stmt->kind == Stmt::Kind::nest)
-        attach(inner.body, &program_.stage(inner.stmt->stage));
+      if (const NestStmt* nest = inner.stmt->as<NestStmt>())
+        attach(inner.body, &program_.stage(nest->stage));
       else
         nests_inside(inner);
     }

@@ -2,6 +2,7 @@
 #include <ashlar/ir/operation.h>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/refusal.h>
 #include <ashlar/ir/vscale.h>
 
 #include "ir/expansions/expansions.h"
@@ -43,7 +44,7 @@ constexpr Operation table[] = {
     {Op::int_const, "int_const", 0, leaf, other},
     {Op::float_const, "float_const", 0, leaf, other},
     {Op::var, "var", 0, leaf, other},
-    {Op::load, "load", Operation::any_number, leaf, other},
+    {Op::load, "load", Operation::any_number, leaf, other, {.pure = false}},
 
     // one operand
     {Op::neg, "neg", 1, arithmetic, own, {.work = 1}},
@@ -52,7 +53,7 @@ constexpr Operation table[] = {
     {Op::cast, "cast", 1, conversion, any, {.cost = kMove, .spelled = expansion::cast}},
     {Op::saturate, "saturate", 1, conversion, any, {.spelled = expansion::saturate}},
     {Op::bitcast, "bitcast", 1, conversion, any},
-    {Op::abs, "abs", 1, arithmetic, own, {.work = 1}},
+    {Op::abs, "abs", 1, arithmetic, own, {.work = 1, .spelled = expansion::magnitude}},
     {Op::sqrt, "sqrt", 1, arithmetic, own, {.cost = kRoot, .work = 1}},
     fn<math::rsqrt>(Op::rsqrt, "rsqrt"),
     fn<math::cbrt>(Op::cbrt, "cbrt"),
@@ -92,30 +93,35 @@ constexpr Operation table[] = {
     {Op::trunc, "trunc", 1, rounding, own, {.work = 1, .spelled = expansion::rounded}},
     {Op::isnan, "isnan", 1, test, real, {.spelled = expansion::isnan}},
     {Op::isinf, "isinf", 1, test, real, {.spelled = expansion::isinf}},
-    {Op::popcount, "popcount", 1, bits, own},
-    {Op::clz, "clz", 1, bits, own},
-    {Op::ctz, "ctz", 1, bits, own},
+    {Op::popcount, "popcount", 1, bits, own, {.spelled = expansion::counted_bits}},
+    {Op::clz, "clz", 1, bits, own, {.spelled = expansion::counted_bits}},
+    {Op::ctz, "ctz", 1, bits, own, {.spelled = expansion::counted_bits}},
     {Op::rare, "rare", 1, promise, own},
 
     // two operands
-    {Op::add, "add", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .sign = "+", .binds = 6}},
+    {Op::add, "add", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .neutral = Neutral::zero, .sign = "+",
+     .binds = 6}},
     {Op::sub, "sub", 2, arithmetic, own, {.work = 1, .sign = "-", .binds = 6}},
-    {Op::mul, "mul", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .sign = "*", .binds = 7,
-     .spelled = expansion::and_of_bools}},
-    {Op::div, "div", 2, arithmetic, own, {.cost = kRoot, .work = 1, .sign = "/", .binds = 7}},
-    {Op::mod, "mod", 2, arithmetic, own, {.cost = kRoot, .work = 1, .sign = "%", .binds = 7, .spelled = math::mod}},
-    {Op::trunc_div, "trunc_div", 2, arithmetic, own},
-    {Op::trunc_rem, "trunc_rem", 2, arithmetic, own},
-    {Op::min, "min", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .spelled = expansion::min}},
-    {Op::max, "max", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .spelled = expansion::max}},
-    {Op::bit_and, "bit_and", 2, bits, own, {.commutes = true, .regroups = true, .sign = "&", .binds = 4,
-     .spelled = expansion::and_of_bools}},
-    {Op::bit_or, "bit_or", 2, bits, own, {.commutes = true, .regroups = true, .sign = "|", .binds = 3,
-     .spelled = expansion::or_of_bools}},
-    {Op::bit_xor, "bit_xor", 2, bits, own, {.commutes = true, .regroups = true, .sign = "^", .binds = 3,
-     .spelled = expansion::xor_of_bools}},
-    {Op::shl, "shl", 2, shift, count, {.work = 1, .sign = "<<", .binds = 5}},
-    {Op::shr, "shr", 2, shift, count, {.work = 1, .sign = ">>", .binds = 5}},
+    {Op::mul, "mul", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .neutral = Neutral::one, .sign = "*",
+     .binds = 7, .spelled = expansion::and_of_bools}},
+    {Op::div, "div", 2, arithmetic, own, {.cost = kRoot, .work = 1, .may_trap = true, .sign = "/", .binds = 7,
+     .spelled = expansion::div}},
+    {Op::mod, "mod", 2, arithmetic, own, {.cost = kRoot, .work = 1, .may_trap = true, .sign = "%", .binds = 7,
+     .spelled = expansion::mod}},
+    {Op::trunc_div, "trunc_div", 2, arithmetic, own, {.may_trap = true, .spelled = expansion::trunc_div}},
+    {Op::trunc_rem, "trunc_rem", 2, arithmetic, own, {.may_trap = true, .spelled = expansion::trunc_rem}},
+    {Op::min, "min", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .neutral = Neutral::highest,
+     .spelled = expansion::min}},
+    {Op::max, "max", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .neutral = Neutral::lowest,
+     .spelled = expansion::max}},
+    {Op::bit_and, "bit_and", 2, bits, own, {.commutes = true, .regroups = true, .neutral = Neutral::ones, .sign = "&",
+     .binds = 4, .spelled = expansion::and_of_bools}},
+    {Op::bit_or, "bit_or", 2, bits, own, {.commutes = true, .regroups = true, .neutral = Neutral::zero, .sign = "|",
+     .binds = 3, .spelled = expansion::or_of_bools}},
+    {Op::bit_xor, "bit_xor", 2, bits, own, {.commutes = true, .regroups = true, .neutral = Neutral::zero, .sign = "^",
+     .binds = 3, .spelled = expansion::xor_of_bools}},
+    {Op::shl, "shl", 2, shift, count, {.work = 1, .sign = "<<", .binds = 5, .spelled = expansion::shifted}},
+    {Op::shr, "shr", 2, shift, count, {.work = 1, .sign = ">>", .binds = 5, .spelled = expansion::shifted}},
     fn2<math::pow>(Op::pow, "pow"),
     fn2<math::fast_pow>(Op::fast_pow, "fast_pow"),
     fn2<math::atan2>(Op::atan2, "atan2"),
@@ -137,16 +143,16 @@ constexpr Operation table[] = {
     {Op::le, "le", 2, comparison, pair, {.sign = "<=", .binds = 2, .spelled = expansion::le_of_bools}},
     {Op::gt, "gt", 2, comparison, pair, {.sign = ">", .binds = 2, .spelled = expansion::gt_of_bools}},
     {Op::ge, "ge", 2, comparison, pair, {.sign = ">=", .binds = 2, .spelled = expansion::ge_of_bools}},
-    {Op::logic_and, "logic_and", 2, logic, bools, {.commutes = true, .sign = "&&", .binds = 1}},
-    {Op::logic_or, "logic_or", 2, logic, bools, {.commutes = true, .sign = "||", .binds = 0}},
+    {Op::logic_and, "logic_and", 2, logic, bools, {.commutes = true, .neutral = Neutral::ones, .sign = "&&", .binds = 1}},
+    {Op::logic_or, "logic_or", 2, logic, bools, {.commutes = true, .neutral = Neutral::zero, .sign = "||", .binds = 0}},
 
     // three
     {Op::select, "select", 3, choice, other, {.cost = kMove}},
     {Op::fma, "fma", 3, arithmetic, own, {.work = 2, .spelled = expansion::fma}},
-    {Op::in_range, "in_range", 3, promise, other, {.spelled = first_operand}},
+    {Op::in_range, "in_range", 3, promise, other, {.may_trap = true, .spelled = first_operand}},
 
     // any number
-    {Op::call, "call", Operation::any_number, call, other},
+    {Op::call, "call", Operation::any_number, call, other, {.pure = false}},
     // vectors
     {Op::ramp, "ramp", 2, lanes, other},
     {Op::broadcast, "broadcast", 1, lanes, other},
@@ -159,6 +165,13 @@ constexpr bool in_order() {
   return std::size(table) == static_cast<std::size_t>(Op::broadcast) + 1;
 }
 static_assert(in_order(), "one row an operator, in the order of the enumeration");
+
+constexpr bool reduces() {
+  for (const Operation& row : table)
+    if (row.laws.regroups && row.laws.neutral == Neutral::none) return false;
+  return true;
+}
+static_assert(reduces(), "what is regrouped may reduce, and says with which number that begins");
 
 }  // namespace
 
@@ -191,6 +204,25 @@ Expr expanded(const Applied& a) {
   return spelled ? spelled(a) : Expr();
 }
 Expr expanded(const Expr& e) { return expanded({op_of(e), e.type(), args_of(e), e.node()->where}); }
+
+Expr identity_of(Op op, Type t) {
+  const auto number = [&](std::int64_t v) { return t.is_float() ? float_const(t, static_cast<double>(v)) : int_const(t, v); };
+  switch (operation(op).laws.neutral) {
+    case Neutral::none:
+      break;
+    case Neutral::zero:
+      return number(0);
+    case Neutral::one:
+      return number(1);
+    case Neutral::ones:
+      return number(-1);
+    case Neutral::lowest:
+      return t.is_float() ? float_const(t, -highest_real(t)) : int_const(t, lowest_of(t));
+    case Neutral::highest:
+      return t.is_float() ? float_const(t, highest_real(t)) : int_const(t, highest_of(t));
+  }
+  throw InternalError(std::string("no number is neutral to ") + op_name(op));
+}
 
 const char* op_name(Op op) { return operation(op).name; }
 bool is_commutative(Op op) { return operation(op).laws.commutes; }

@@ -12,6 +12,7 @@ namespace {
 
 struct KernelWriter {
   const Kernel& k;
+  bool facts = false;  // what lowering knows as well
   Namer names;
   std::string out;
   std::string show(const Expr& e) { return text(e, names); }
@@ -19,53 +20,80 @@ struct KernelWriter {
   void body(const std::vector<KStmt>& list, int depth) {
     for (const KStmt& s : list) statement(s, depth);
   }
+  void inside(const std::vector<KStmt>& list, int depth) {
+    const Namer::Scope scope(names);
+    body(list, depth);
+  }
+  std::string name_of(Id buffer) { return names(buffer, k.buffers.at(buffer).name); }
+  std::string facts_of(const KStmt& s) const { return facts && s.nest ? "  of nest " + std::to_string(s.nest) : std::string(); }
+
   void statement(const KStmt& s, int depth) {
-    switch (s.kind) {
-      case KStmt::Kind::for_: {
-        const Namer::Scope scope(names);
-        line(depth, std::string(s.loop_kind == LoopKind::parallel ? "parallel " : "") +
-                        (s.loop_kind == LoopKind::bound ? std::string(text(s.bound_to)) + " " : "") + "for " +
-                        names(s.var, s.name) + " in [" + show(s.begin) + ", +" + show(s.extent) + ")");
-        body(s.body, depth + 1);
-        break;
-      }
-      case KStmt::Kind::if_:
-        line(depth, "if " + show(s.value));
-        {
+    s.visit(
+        [&](const KFor& n) {
           const Namer::Scope scope(names);
-          body(s.body, depth + 1);
-        }
-        if (!s.otherwise.empty()) {
-          const Namer::Scope scope(names);
+          line(depth, std::string(n.kind == LoopKind::parallel ? "parallel " : "") +
+                          (n.kind == LoopKind::bound ? std::string(text(n.bound_to)) + " " : "") + "for " +
+                          names(n.var, n.name) + " in [" + show(n.begin) + ", +" + show(n.extent) + ")" + facts_of(s) +
+                          (facts && n.ring ? ring(*n.ring) : std::string()));
+          body(n.body, depth + 1);
+        },
+        [&](const KIf& n) {
+          line(depth, "if " + show(n.condition) + facts_of(s));
+          inside(n.body, depth + 1);
+          if (n.otherwise.empty()) return;
           line(depth, "else");
-          body(s.otherwise, depth + 1);
-        }
-        break;
-      case KStmt::Kind::let:
-        line(depth, names(s.var, s.name) + " = " + show(s.value));
-        body(s.body, depth);
-        break;
-      case KStmt::Kind::store:
-        line(depth, names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "] " +
-                        (s.atomic ? std::string("atomic ") + op_name(*s.atomic) : std::string()) + "= " + show(s.value) +
-                        (s.mask.empty() ? "" : "  where " + show(s.mask)));
-        break;
-      case KStmt::Kind::prefetch:
-        line(depth, "prefetch " + names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "]");
-        break;
-      case KStmt::Kind::launch: {
-        const Namer::Scope scope(names);
-        launch(*s.launch, depth);
-        body(s.body, depth + 1);
-        break;
-      }
-      case KStmt::Kind::sync:
-        line(depth, sync(*s.sync));
-        break;
-      case KStmt::Kind::call:
-        line(depth, call(*s.call));
-        break;
+          inside(n.otherwise, depth + 1);
+        },
+        [&](const KLet& n) {
+          line(depth, names(n.var, n.name) + " = " + show(n.value) + facts_of(s));
+          body(n.body, depth);
+        },
+        [&](const KStore& n) {
+          line(depth, name_of(n.buffer) + "[" + show(n.address) + "] " +
+                          (n.atomic ? std::string("atomic ") + op_name(*n.atomic) : std::string()) + "= " + show(n.value) +
+                          (n.mask.empty() ? "" : "  where " + show(n.mask)) + facts_of(s) +
+                          (facts && n.group ? "  of group " + std::to_string(n.group) : std::string()));
+        },
+        [&](const KPrefetch& n) { line(depth, "prefetch " + name_of(n.buffer) + "[" + show(n.address) + "]" + facts_of(s)); },
+        [&](const KLaunch& n) {
+          const Namer::Scope scope(names);
+          launch(n, depth);
+          body(n.body, depth + 1);
+        },
+        [&](const KSync& n) { line(depth, sync(n)); }, [&](const KCall& n) { line(depth, call(n) + facts_of(s)); });
+  }
+
+  // ---- what lowering knows
+  std::string ring(const Ring& r) {
+    std::string s = "  in a ring of " + std::to_string(r.stages) + (r.async_copy ? ", by asynchronous copies:" : ":");
+    for (const auto& [id, elements] : r.buffers) s += " " + name_of(id) + "[" + std::to_string(elements) + "]";
+    return s;
+  }
+  static std::string list(const std::set<Id>& ids) {
+    std::string s;
+    for (const Id id : ids) s += (s.empty() ? "" : ", ") + std::to_string(id);
+    return s;
+  }
+  std::string list(const std::vector<Id>& buffers) {
+    std::string s;
+    for (const Id id : buffers) s += (s.empty() ? "" : ", ") + name_of(id);
+    return s;
+  }
+  std::string facts_of(const KBuffer& b) {
+    const BufferFacts& known = b.facts();
+    std::string s;
+    if (known.recurrent) s += ", of a recurrence";
+    if (known.shares_places) s += ", points share places";
+    if (known.fragment) s += ", a fragment";
+    if (!known.points.empty()) s += ", points by loops " + list(known.points);
+    if (known.part)
+      s += ", parts that start from " + show(known.part->start) + ", shared out by loops " + list(known.part->over);
+    if (known.combination) {
+      s += ", " + list(known.combination->all) + " from " + list(known.combination->part) + " over";
+      for (const ThreadAxis& axis : known.combination->axes) s += " " + std::string(text(axis));
     }
+    if (!known.slots.empty()) s += ", " + std::to_string(known.slots.size()) + " addresses in copies of a ring";
+    return s.empty() ? s : "  (" + s.substr(2) + ")";
   }
 
   void launch(const Launch& l, int depth) {
@@ -206,8 +234,10 @@ const char* storage_name(Storage s) {
 
 }  // namespace
 
-std::string text(const Kernel& k) {
-  KernelWriter w{k, {}, {}};
+namespace {
+
+std::string written(const Kernel& k, bool facts) {
+  KernelWriter w{k, facts, {}, {}};
   w.out = "kernel " + k.name + "\n";
   for (const auto& [id, b] : k.buffers) w.names(id, b.name);
   for (const auto& [id, m] : k.tensor_maps) w.names(id, m.name);
@@ -219,6 +249,7 @@ std::string text(const Kernel& k) {
     if (!b.elements.empty()) s += "[" + w.show(b.elements) + "]";
     if (!b.offset.empty())
       s += " at " + w.show(b.offset) + (b.storage == Storage::workspace && b.per_worker ? " of each worker" : "");
+    if (facts) s += w.facts_of(b);
     w.line(1, s);
   }
   for (const auto& [id, m] : k.tensor_maps) {
@@ -231,5 +262,10 @@ std::string text(const Kernel& k) {
   w.body(k.body, 0);
   return w.out;
 }
+
+}  // namespace
+
+std::string text(const Kernel& k) { return written(k, false); }
+std::string text_with_facts(const Kernel& k) { return written(k, true); }
 
 }  // namespace ashlar::ir

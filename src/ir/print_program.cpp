@@ -117,25 +117,27 @@ struct ProgramWriter {
   }
 
   // What a loop is beside a loop.
-  std::string kind(const Stmt& s) const {
-    std::string k = s.loop_kind == LoopKind::bound ? text(s.bound_to) : kind_name(s.loop_kind);
-    if (s.combines) k += std::string(k.empty() ? "" : ", ") + "combined over threads";
-    if (s.pipeline.stages > 0) {
-      k += (k.empty() ? "pipeline of " : ", pipeline of ") + std::to_string(s.pipeline.stages) + ":";
-      for (Id load : s.pipeline.loads) k += " " + p.stage(load).name;
-      if (s.pipeline.async_copy) k += ", asynchronous";
+  std::string kind(const LoopStmt& loop) const {
+    std::string k = loop.kind == LoopKind::bound ? text(loop.bound_to) : kind_name(loop.kind);
+    if (loop.combines) k += std::string(k.empty() ? "" : ", ") + "combined over threads";
+    if (loop.pipeline) {
+      k += (k.empty() ? "pipeline of " : ", pipeline of ") + std::to_string(loop.pipeline->stages) + ":";
+      for (Id load : loop.pipeline->loads) k += " " + p.stage(load).name;
+      if (loop.pipeline->async_copy) k += ", asynchronous";
     }
     return k;
   }
 
   // "from 1 to W - 1 of ", of a loop that was cut there, or that ends where another one has it end.
   std::string cuts(const Stmt& s) {
-    if (s.tight && !p.axis(s.axis).extent.empty() && !skews_of(p, s.axis).empty()) {
+    const LoopStmt& loop = s.get<LoopStmt>();
+    if (loop.tight && !p.axis(loop.axis).extent.empty() && !skews_of(p, loop.axis).empty()) {
       const LoopRange range = skewed_range(p, s);
       return "from " + show(range.begin) + " to " + show(range.end) + " of ";
     }
-    if (s.from.empty() && s.to.empty()) return "";
-    return (s.from.empty() ? "" : "from " + show(s.from) + " ") + (s.to.empty() ? "" : "to " + show(s.to) + " ") + "of ";
+    if (loop.from.empty() && loop.to.empty()) return "";
+    return (loop.from.empty() ? "" : "from " + show(loop.from) + " ") + (loop.to.empty() ? "" : "to " + show(loop.to) + " ") +
+           "of ";
   }
 
   void header() {
@@ -220,61 +222,62 @@ struct ProgramWriter {
   }
   std::string along(Id loop) {
     const Stmt* s = find(p, loop);
-    return s && s->kind == Stmt::Kind::loop ? names(s->axis, p.axis(s->axis).name) : "?";
+    if (!s || !s->is<LoopStmt>()) return "?";
+    const Id axis = s->get<LoopStmt>().axis;
+    return names(axis, p.axis(axis).name);
   }
   std::string iter_name(Id iter) const {
     const auto it = iters.find(iter);
     return it == iters.end() ? "?" : it->second;
+  }
+  // The box that a nest computes.
+  std::string box(const NestStmt& nest) {
+    const Stage& stage = p.stage(nest.stage);
+    std::string s;
+    for (const Root& r : nest.roots) {
+      const auto v = std::find_if(stage.iters.begin(), stage.iters.end(), [&](const IterVar& i) { return i.id == r.iter; });
+      const bool turned = v != stage.iters.end() && v->descending && v->kind != IterKind::ordered;
+      s += " " + iter_name(r.iter) + (turned ? " backwards" : "");
+      if (!r.extent.empty()) s += " [" + show(r.begin) + ", +" + show(r.extent) + ")";
+    }
+    if (nest.sibling) s += " beside " + names(nest.sibling->loop, p.axis(nest.sibling->loop).name);
+    for (const Slide& slide : nest.slides) s += " slides along " + iter_name(slide.iter);
+    return s;
+  }
+  // What stands beside a block: how it stores, and when.
+  std::string beside(const BlockStmt& block) {
+    const bool atomic = p.stage(block.stage).atomic && (block.piece == Piece::whole || block.piece == Piece::update);
+    std::string s = atomic ? "atomic" : "";
+    if (block.first_stores) s += std::string(s.empty() ? "" : ", ") + "first stores";
+    if (!block.when.empty()) s += (s.empty() ? "" : ", ") + ("when " + show(block.when, ", "));
+    return s;
   }
   void body(const std::vector<Stmt>& list, int depth) {
     for (const Stmt& s : list) statement(s, depth);
   }
   void statement(const Stmt& s, int depth) {
     const Namer::Scope scope(names);
-    switch (s.kind) {
-      case Stmt::Kind::nest: {
-        const Stage& stage = p.stage(s.stage);
-        std::string box;
-        for (const Root& r : s.roots) {
-          const auto v = std::find_if(stage.iters.begin(), stage.iters.end(), [&](const IterVar& i) { return i.id == r.iter; });
-          const bool turned = v != stage.iters.end() && v->descending && v->kind != IterKind::ordered;
-          box += " " + iter_name(r.iter) + (turned ? " backwards" : "");
-          if (!r.extent.empty()) box += " [" + show(r.begin) + ", +" + show(r.extent) + ")";
-        }
-        if (s.loop) box += " beside " + names(s.loop, p.axis(s.loop).name);
-        for (const Slide& slide : s.slides) box += " slides along " + iter_name(slide.iter);
-        line(depth, "nest " + stage.name + box);
-        break;
-      }
-      case Stmt::Kind::loop: {
-        const Axis& a = p.axis(s.axis);
-        const std::string extent = a.extent.empty() ? std::string("?") : show(extent_of(p, s));
-        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + cuts(s) + extent,
-             s.loop_kind == LoopKind::tensorized ? "by " + p.intrinsics.at(s.intrinsic)->name : kind(s));
-        break;
-      }
-      case Stmt::Kind::block: {
-        const Stage& stage = p.stage(s.stage);
-        static constexpr const char* pieces[] = {"block ", "init ", "update ", "begin ", "combine "};
-        const std::string what = pieces[static_cast<int>(s.piece)];
-        const bool atomic = stage.atomic && (s.piece == Stmt::Piece::whole || s.piece == Stmt::Piece::update);
-        std::string right = atomic ? "atomic" : "";
-        if (s.first_stores) right += std::string(right.empty() ? "" : ", ") + "first stores";
-        if (!s.when.empty()) right += (right.empty() ? "" : ", ") + ("when " + show(s.when, ", "));
-        line(depth, what + stage.name, right);
-        break;
-      }
-      case Stmt::Kind::alloc: {
-        const Buffer& b = p.buffer(s.buffer);
-        line(depth, "alloc " + names(b.id, b.name) + ": " + text(b.type) + " in " + b.scope.name, layout(b));
-        break;
-      }
-      case Stmt::Kind::prefetch:
-        line(depth, "prefetch " + names(s.buffer, p.buffer(s.buffer).name) + " along " + along(s.loop) + ", " +
-                        std::to_string(s.ahead) + " ahead");
-        break;
-    }
-    body(s.body, depth + 1);
+    match(
+        s, [&](const NestStmt& nest) { line(depth, "nest " + p.stage(nest.stage).name + box(nest)); },
+        [&](const LoopStmt& loop) {
+          const Axis& a = p.axis(loop.axis);
+          const std::string extent = a.extent.empty() ? std::string("?") : show(extent_of(p, loop));
+          line(depth, "for " + names(a.id, a.name) + " in " + part_name(loop.part) + cuts(s) + extent,
+               loop.kind == LoopKind::tensorized ? "by " + p.intrinsics.at(loop.intrinsic)->name : kind(loop));
+        },
+        [&](const BlockStmt& block) {
+          static constexpr const char* pieces[] = {"block ", "init ", "update ", "begin ", "combine "};
+          line(depth, pieces[static_cast<int>(block.piece)] + p.stage(block.stage).name, beside(block));
+        },
+        [&](const AllocStmt& alloc) {
+          const Buffer& b = p.buffer(alloc.buffer);
+          line(depth, "alloc " + names(b.id, b.name) + ": " + text(b.type) + " in " + b.scope.name, layout(b));
+        },
+        [&](const PrefetchStmt& prefetch) {
+          line(depth, "prefetch " + names(prefetch.buffer, p.buffer(prefetch.buffer).name) + " along " + along(prefetch.loop) +
+                          ", " + std::to_string(prefetch.ahead) + " ahead");
+        });
+    body(s.body(), depth + 1);
   }
 };
 

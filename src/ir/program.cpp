@@ -21,7 +21,7 @@ const typename Map::mapped_type& at(const Map& map, Id id, const char* what) {
 bool find_path(const std::vector<Stmt>& body, Id id, std::vector<const Stmt*>& path) {
   for (const Stmt& s : body) {
     path.push_back(&s);
-    if (s.id == id || find_path(s.body, id, path)) return true;
+    if (s.id == id || find_path(s.body(), id, path)) return true;
     path.pop_back();
   }
   return false;
@@ -30,12 +30,29 @@ bool find_path(const std::vector<Stmt>& body, Id id, std::vector<const Stmt*>& p
 Stmt* find_in(std::vector<Stmt>& body, Id id) {
   for (Stmt& s : body) {
     if (s.id == id) return &s;
-    if (Stmt* found = find_in(s.body, id)) return found;
+    if (!s.has_body()) continue;
+    if (Stmt* found = find_in(s.body(), id)) return found;
   }
   return nullptr;
 }
 
 }  // namespace
+
+void Stmt::refuse_node() const {
+  static constexpr const char* names[] = {"block", "nest", "loop", "alloc", "prefetch"};
+  throw InternalError(std::string("a statement of another kind: ") + names[node.index()]);
+}
+
+const std::vector<Stmt>& Stmt::body() const {
+  static const std::vector<Stmt> none;
+  if (const LoopStmt* loop = as<LoopStmt>()) return loop->body;
+  if (const NestStmt* nest = as<NestStmt>()) return nest->body;
+  return none;
+}
+std::vector<Stmt>& Stmt::body() {
+  if (LoopStmt* loop = as<LoopStmt>()) return loop->body;
+  return get<NestStmt>().body;
+}
 
 const Buffer& Program::buffer(Id id) const { return at(buffers, id, "buffer"); }
 const Stage& Program::stage(Id id) const { return at(stages, id, "stage"); }
@@ -53,27 +70,34 @@ const Stmt* find(const Program& p, Id statement) { return find_in(const_cast<std
 void walk(const std::vector<Stmt>& body, const std::function<void(const Stmt&)>& enter) {
   for (const Stmt& s : body) {
     enter(s);
-    walk(s.body, enter);
+    walk(s.body(), enter);
+  }
+}
+void walk(std::vector<Stmt>& body, const std::function<void(Stmt&)>& enter) {
+  for (Stmt& s : body) {
+    enter(s);
+    if (s.has_body()) walk(s.body(), enter);
   }
 }
 
 namespace {
-std::vector<const Stmt*> collect(const Program& p, Stmt::Kind kind, Id stage) {
+template <class Node>
+std::vector<const Stmt*> collect(const Program& p, Id stage) {
   std::vector<const Stmt*> found;
   walk(p.body, [&](const Stmt& s) {
-    if (s.kind == kind && s.stage == stage) found.push_back(&s);
+    if (const Node* node = s.as<Node>(); node && node->stage == stage) found.push_back(&s);
   });
   return found;
 }
 }  // namespace
 
-std::vector<const Stmt*> nests_of(const Program& p, Id stage) { return collect(p, Stmt::Kind::nest, stage); }
-std::vector<const Stmt*> blocks_of(const Program& p, Id stage) { return collect(p, Stmt::Kind::block, stage); }
+std::vector<const Stmt*> nests_of(const Program& p, Id stage) { return collect<NestStmt>(p, stage); }
+std::vector<const Stmt*> blocks_of(const Program& p, Id stage) { return collect<BlockStmt>(p, stage); }
 
 const Stmt* alloc_of(const Program& p, Id id) {
   const Stmt* found = nullptr;
   walk(p.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::alloc && (s.buffer == id || s.id == id) && !found) found = &s;
+    if (const AllocStmt* alloc = s.as<AllocStmt>(); alloc && (alloc->buffer == id || s.id == id) && !found) found = &s;
   });
   return found;
 }
@@ -136,15 +160,16 @@ std::vector<Id> leaves_of(const Program& p, Id axis) {
   return leaves;
 }
 
-Expr extent_of(const Program& p, const Stmt& loop) {
+Expr extent_of(const Program& p, const LoopStmt& loop) {
   const Axis& a = p.axis(loop.axis);
   if (!loop.tight || !skews_of(p, loop.axis).empty()) return a.extent;
   return min(a.extent, sub(p.axis(a.parent).extent, mul(axis_value(p, p.axis(a.parent).became.front()), a.factor)));
 }
 
-LoopRange range_of(const Program& p, const Stmt& loop) {
+LoopRange range_of(const Program& p, const Stmt& statement) {
+  const LoopStmt& loop = statement.get<LoopStmt>();
   const Axis& a = p.axis(loop.axis);
-  if (loop.tight && !skews_of(p, loop.axis).empty()) return skewed_range(p, loop);
+  if (loop.tight && !skews_of(p, loop.axis).empty()) return skewed_range(p, statement);
   const Expr zero = index(0), one = index(1), extent = extent_of(p, loop);
   switch (loop.part) {
     case Part::all:
@@ -183,14 +208,14 @@ Expr value_of(const Program& p, const IterVar& v, const Root& r) {
 }
 }  // namespace
 
-Expr iter_value(const Program& p, const Stmt& nest, Id iter) {
+Expr iter_value(const Program& p, const NestStmt& nest, Id iter) {
   const Stage& stage = p.stage(nest.stage);
   for (std::size_t k = 0; k < nest.roots.size(); ++k)
     if (nest.roots[k].iter == iter) return value_of(p, stage.iters.at(k), nest.roots[k]);
   throw InternalError("a nest lacks a root for an iteration variable");
 }
 
-Substitution iter_values(const Program& p, const Stmt& nest) {
+Substitution iter_values(const Program& p, const NestStmt& nest) {
   Substitution s;
   const Stage& stage = p.stage(nest.stage);
   for (std::size_t k = 0; k < nest.roots.size(); ++k)

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a reducer makes of two partial results.
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/program.h>
 #include <ashlar/ir/refusal.h>
 
 namespace ashlar::ir {
+
+Expr identity_of(ReducerKind kind, Type t) {
+  switch (kind) {
+    case ReducerKind::sum:
+    case ReducerKind::strict_sum:
+      return identity_of(Op::add, t);
+    case ReducerKind::product:
+      return identity_of(Op::mul, t);
+    case ReducerKind::minimum:
+      return identity_of(Op::min, t);
+    case ReducerKind::maximum:
+      return identity_of(Op::max, t);
+    default:
+      throw InternalError("the identity of a reducer that is no operator");
+  }
+}
 
 std::vector<Expr> combine(const Reducer& r, const std::vector<Expr>& accumulated, const std::vector<Expr>& values) {
   std::vector<Expr> result;

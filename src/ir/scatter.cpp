@@ -10,8 +10,8 @@ bool Stage::scattered(Id iter) const {
   return false;
 }
 
-std::vector<Expr> stored_at(const Stage& stage, Stmt::Piece piece) {
-  if (stage.scatters() && piece != Stmt::Piece::init) return stage.targets;
+std::vector<Expr> stored_at(const Stage& stage, Piece piece) {
+  if (stage.scatters() && piece != Piece::init) return stage.targets;
   std::vector<Expr> at;
   for (const IterVar& v : stage.iters)
     if (v.kind != IterKind::reduce) at.push_back(var(v.id, v.name));
@@ -24,7 +24,7 @@ template <class F>
 std::vector<Stmt> around(const Stage& stage, std::vector<Stmt>& loops, std::vector<Stmt> body, F&& chosen) {
   for (std::size_t k = loops.size(); k-- > 0;) {
     if (!chosen(stage.iters[k])) continue;
-    loops[k].body = std::move(body);
+    loops[k].body() = std::move(body);
     body.clear();
     body.push_back(std::move(loops[k]));
   }
@@ -42,15 +42,15 @@ std::vector<Stmt> nest_body(Program& p, const Stage& stage, std::vector<Stmt> lo
     std::vector<Stmt> body = single(std::move(block));
     const std::vector<std::size_t> order = loop_order(p, stage);
     for (std::size_t k = order.size(); k-- > 0;) {
-      loops[order[k]].body = std::move(body);
+      loops[order[k]].body() = std::move(body);
       body = single(std::move(loops[order[k]]));
     }
     return body;
   }
   Stmt init = block;
   init.id = p.fresh();
-  init.piece = Stmt::Piece::init;
-  block.piece = Stmt::Piece::update;
+  init.get<BlockStmt>().piece = Piece::init;
+  block.get<BlockStmt>().piece = Piece::update;
   std::vector<Stmt> body =
       around(stage, loops, single(std::move(init)), [&](const IterVar& v) { return stage.scattered(v.id); });
   std::vector<Stmt> steps =

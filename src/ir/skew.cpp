@@ -116,11 +116,12 @@ std::vector<Id> skews_of(const Program& p, Id axis) {
   return found;
 }
 
-LoopRange skewed_range(const Program& p, const Stmt& loop) {
+LoopRange skewed_range(const Program& p, const Stmt& statement) {
+  const LoopStmt& loop = statement.get<LoopStmt>();
   const Axis& own = p.axis(loop.axis);
   Reach reach{p, {}, 0};
-  for (const Stmt* s : path_to(p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->id != loop.id) reach.around.push_back(s->axis);
+  for (const Stmt* s : path_to(p, statement.id))
+    if (const LoopStmt* around = s->as<LoopStmt>(); around && s->id != statement.id) reach.around.push_back(around->axis);
   LoopRange range{index(0), own.extent};
   if (own.origin == Axis::Origin::split_inner && own.tail != Tail::shift && own.tail != Tail::pad) {
     const Axis& parent = p.axis(own.parent);

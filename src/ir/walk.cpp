@@ -20,6 +20,7 @@ Expr rebuild(const Expr& e, std::span<const Expr> args) {
   bool changed = false;
   for (std::uint32_t k = 0; k < n->count; ++k) changed |= args[k].node() != n->args[k].node();
   if (!changed) return e;
+  if (is_comparison(n->op)) return binary(n->op, args[0], args[1]);
   switch (n->op) {
     case Op::load:
       return load(n->id, n->name, n->type, args, n->where);
@@ -41,12 +42,6 @@ Expr rebuild(const Expr& e, std::span<const Expr> args) {
     case Op::max:
     case Op::logic_and:
     case Op::logic_or:
-    case Op::eq:
-    case Op::ne:
-    case Op::lt:
-    case Op::le:
-    case Op::gt:
-    case Op::ge:
       return binary(n->op, args[0], args[1]);
     default:
       return make(n->op, n->type, args, n->where);
@@ -109,6 +104,16 @@ void walk(const Expr& e, FunctionRef<bool(const Expr&)> enter) {
     const auto args = args_of(x);
     for (std::size_t k = args.size(); k-- > 0;) pending.push_back(&args[k]);
   }
+}
+
+const char* name_of_var(Id id, std::span<const Expr> in) {
+  const char* name = "";
+  for (const Expr& e : in)
+    walk(e, [&](const Expr& x) {
+      if (is(x, Op::var) && x.node()->id == id && x.node()->name) name = x.node()->name;
+      return true;
+    });
+  return name;
 }
 
 bool uses_var(const Expr& e, Id id) {

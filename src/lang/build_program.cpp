@@ -25,6 +25,10 @@ Expr of_terms(const Expr& condition, const std::vector<ir::IterVar>& iters) {
   return ir::logic_and(condition, ir::ge(ir::var(term->id, term->name, ir::index_type, term->where), term->begin));
 }
 
+using ir::AllocStmt;
+using ir::BlockStmt;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
@@ -412,18 +416,10 @@ struct Builder {
     std::vector<Stmt>& to = recurrence ? inside[recurrence] : p.body;
     for (Id b : s.buffers) {
       if (p.buffer(b).role != ir::Role::temporary) continue;
-      Stmt alloc;
-      alloc.kind = Stmt::Kind::alloc;
-      alloc.id = p.fresh();
-      alloc.where = s.where;
-      alloc.buffer = b;
-      to.push_back(std::move(alloc));
+      to.push_back({p.fresh(), 0, s.where, AllocStmt{.buffer = b}});
     }
-    Stmt nest;
-    nest.kind = Stmt::Kind::nest;
-    nest.id = p.fresh();
-    nest.where = s.where;
-    nest.stage = s.id;
+    const Id nest_id = p.fresh();
+    NestStmt nest{.stage = s.id};
     std::vector<Stmt> loops;
     for (const ir::IterVar& v : s.iters) {
       ir::Axis a;
@@ -433,28 +429,18 @@ struct Builder {
       a.iter = v.id;
       a.reduce = v.kind == ir::IterKind::reduce;
       nest.roots.push_back({v.id, a.id, {}, {}});
-      Stmt loop;
-      loop.kind = Stmt::Kind::loop;
-      loop.id = p.fresh();
-      loop.where = v.where;
-      loop.axis = a.id;
-      loops.push_back(std::move(loop));
+      loops.push_back({p.fresh(), 0, v.where, LoopStmt{.axis = a.id}});
       p.axes[a.id] = std::move(a);
     }
-    Stmt block;
-    block.kind = Stmt::Kind::block;
-    block.id = p.fresh();
-    block.where = s.where;
-    block.stage = s.id;
-    nest.body = ir::nest_body(p, s, std::move(loops), std::move(block));
+    nest.body = ir::nest_body(p, s, std::move(loops), {p.fresh(), 0, s.where, BlockStmt{.stage = s.id}});
     if (const auto it = inside.find(definition); it != inside.end()) {
       std::vector<Stmt>* body = &nest.body;
-      for (std::size_t left = s.along.size(); left > 0; body = &body->front().body)
+      for (std::size_t left = s.along.size(); left > 0; body = &body->front().body())
         left -= std::any_of(s.along.begin(), s.along.end(),
-                            [&](std::size_t d) { return nest.roots[d].axis == body->front().axis; });
+                            [&](std::size_t d) { return ir::runs_over(body->front(), nest.roots[d].axis); });
       body->insert(body->begin(), std::make_move_iterator(it->second.begin()), std::make_move_iterator(it->second.end()));
     }
-    to.push_back(std::move(nest));
+    to.push_back({nest_id, 0, s.where, std::move(nest)});
   }
 
   void build() {

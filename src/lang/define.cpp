@@ -2,7 +2,7 @@
 // Definitions of stages: compute and the reductions, with what a definition must satisfy.
 #include <algorithm>
 
-#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang/compute.h>
@@ -132,21 +132,6 @@ ir::ReducerKind kind_of(detail::Reduce r) {
   return ir::ReducerKind::none;
 }
 
-Expr number(Type t, std::int64_t v) { return t.is_float() ? ir::float_const(t, static_cast<double>(v)) : ir::int_const(t, v); }
-
-Expr identity(ir::ReducerKind kind, Type t) {
-  switch (kind) {
-    case ir::ReducerKind::product:
-      return number(t, 1);
-    case ir::ReducerKind::minimum:
-      return highest(t);
-    case ir::ReducerKind::maximum:
-      return lowest(t);
-    default:
-      return number(t, 0);
-  }
-}
-
 // Bounds are read from tables that the caller gives: nothing has to be computed before a loop knows how far it runs.
 void require_tables(const lang::VariableDef& axis) {
   for (const Expr* bound : {&axis.begin, &axis.end})
@@ -227,7 +212,7 @@ void define_reduction(const Site& site, const Reduced& r, Tensor* results) {
     const bool own = r.kind == Reduce::custom;
     s.inits.push_back(!r.initial[c].empty() ? r.initial[c]
                       : own                 ? s.reducer.identity[c]
-                                            : identity(s.reducer.kind, r.terms[c].type()));
+                                            : ir::identity_of(s.reducer.kind, r.terms[c].type()));
   }
   add_stage(std::move(s), results);
 }

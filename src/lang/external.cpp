@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/lang/external.h>
 
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -46,7 +47,7 @@ void define_by_function(const Site& site, RegionFunctionId f, const Type* types,
       for (const Expr* e : {&begin, &end}) {
         checker.check(*e);
         ir::walk(*e, [&](const Expr& x) {
-          if (ir::is(x, ir::Op::load) || ir::is(x, ir::Op::call))
+          if (!ir::operation(ir::op_of(x)).laws.pure)
             refuse(s.name, "regions that follow from the indices alone", ir::text(*e), need.where);
           return true;
         });

@@ -2,9 +2,11 @@
 // Scans, written as recurrences: one step combines what is before with one term.
 #include <ashlar/lang/scan.h>
 
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
+#include "lang/combine.h"
 #include "lang/define.h"
 #include <ashlar/lang/operand_types.h>
 
@@ -12,49 +14,6 @@ namespace ashlar::detail {
 namespace {
 
 using lang::StageDef;
-
-Expr identity(Combine c, Type t) {
-  const std::int64_t number = c == Combine::multiply ? 1 : c == Combine::bit_and ? -1 : 0;
-  if (c == Combine::max) return lowest(t);
-  if (c == Combine::min) return highest(t);
-  return t.is_float() ? ir::float_const(t, static_cast<double>(number)) : ir::int_const(t, number);
-}
-
-// The reducer that a combiner stands for, of values of one type.
-ir::Reducer reducer_of(Combine c, Type t) {
-  ir::Reducer r;
-  const auto of_bits = [&](ir::Op op, const char* name) {
-    const Expr left = placeholder(t, "left", 0), right = placeholder(t, "right", 0);
-    r.kind = ir::ReducerKind::custom;
-    r.name = name;
-    r.left = {left.node()->id};
-    r.right = {right.node()->id};
-    r.combine = {ir::binary(op, left, right)};
-    r.identity = {identity(c, t)};
-    return r;
-  };
-  switch (c) {
-    case Combine::add:
-      r.kind = ir::ReducerKind::sum;
-      return r;
-    case Combine::multiply:
-      r.kind = ir::ReducerKind::product;
-      return r;
-    case Combine::max:
-      r.kind = ir::ReducerKind::maximum;
-      return r;
-    case Combine::min:
-      r.kind = ir::ReducerKind::minimum;
-      return r;
-    case Combine::bit_or:
-      return of_bits(ir::Op::bit_or, "bit_or");
-    case Combine::bit_and:
-      return of_bits(ir::Op::bit_and, "bit_and");
-    case Combine::bit_xor:
-      return of_bits(ir::Op::bit_xor, "bit_xor");
-  }
-  throw InternalError("a combiner without an operator");
-}
 
 std::vector<Expr> terms_of(const Scanned& scan, const Operand* given, std::size_t count) {
   std::vector<Expr> result;
@@ -65,7 +24,7 @@ std::vector<Expr> terms_of(const Scanned& scan, const Operand* given, std::size_
       continue;
     }
     const Expr e = lang::stored(given[k], scan.site.name);
-    const bool bits = scan.combine == Combine::bit_or || scan.combine == Combine::bit_and || scan.combine == Combine::bit_xor;
+    const bool bits = lang::combines_bits(scan.combine);
     if (bits ? e.type().is_float() : e.type().is_bool())
       refuse(name, bits ? "an integer or a bool" : "a number (convert by name: i32(x))", ir::text(e.type()), given[k].where());
     result.push_back(e);
@@ -80,9 +39,9 @@ void define_scan(const Scanned& scan, const Operand* given, std::size_t count, T
   if (!site.name || !*site.name) refuse("scan", "a name", "none", site.where);
   const std::vector<Expr> terms = terms_of(scan, given, count);
   const ir::Reducer reducer =
-      scan.reducer ? lang::reducer(scan.reducer, site.where).reducer : reducer_of(scan.combine, terms.front().type());
+      scan.reducer ? lang::reducer(scan.reducer, site.where).reducer : lang::reducer_of(scan.combine, terms.front().type());
   const std::vector<Expr> identities =
-      scan.reducer ? reducer.identity : std::vector<Expr>{identity(scan.combine, terms.front().type())};
+      scan.reducer ? reducer.identity : std::vector<Expr>{ir::identity_of(lang::op_of(scan.combine), terms.front().type())};
   if (scan.along.count != 1) refuse(site.name, "one dimension to scan along", std::to_string(scan.along.count), site.where);
   std::vector<Operand> first;
   for (const Expr& e : scan.kind == Scan::inclusive ? ir::combine(reducer, identities, terms) : identities)

@@ -6,6 +6,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
+#include "lang/combine.h"
 #include "lang/define.h"
 #include <ashlar/lang/operand_types.h>
 
@@ -16,47 +17,13 @@ using lang::Bounds;
 using lang::StageDef;
 using lang::VariableDef;
 
-// combine(a, b) = op(a, b) for bits, which no reducer kind of its own stands for.
-ir::Reducer of_bits(const char* name, ir::Op op, Type t) {
-  ir::Reducer r;
-  r.kind = ir::ReducerKind::custom;
-  r.name = name;
-  const Expr a = detail::placeholder(t, "a", 0), b = detail::placeholder(t, "b", 0);
-  r.left = {a.node()->id};
-  r.right = {b.node()->id};
-  const Expr args[] = {a, b};
-  r.combine = {ir::make(op, t, args)};
-  r.identity = {ir::int_const(t, op != ir::Op::bit_and ? 0 : t.is_bool() ? 1 : -1)};
-  return r;
-}
-
-ir::Reducer reducer_of(Combine c, const Expr& value, std::size_t count, const std::string& name, Where where) {
+ir::Reducer reducer_for(Combine c, const Expr& value, std::size_t count, const std::string& name, Where where) {
   const Type t = value.type();
-  const bool bits = c == Combine::bit_or || c == Combine::bit_and || c == Combine::bit_xor;
+  const bool bits = lang::combines_bits(c);
   if (bits && t.is_float()) refuse(name, "integers or bools to combine by bits", ir::text(t), where);
   if (!bits && t.is_bool()) refuse(name, "a number (convert by name: i32(x))", "bool", where);
-  ir::Reducer r;
-  switch (c) {
-    case Combine::add:
-      r.kind = ir::ReducerKind::sum;
-      r.fused = count == 1 && t.is_float() && ir::is(value, ir::Op::mul);
-      return r;
-    case Combine::multiply:
-      r.kind = ir::ReducerKind::product;
-      return r;
-    case Combine::max:
-      r.kind = ir::ReducerKind::maximum;
-      return r;
-    case Combine::min:
-      r.kind = ir::ReducerKind::minimum;
-      return r;
-    case Combine::bit_or:
-      return of_bits("bit_or", ir::Op::bit_or, t);
-    case Combine::bit_and:
-      return of_bits("bit_and", ir::Op::bit_and, t);
-    case Combine::bit_xor:
-      return of_bits("bit_xor", ir::Op::bit_xor, t);
-  }
+  ir::Reducer r = lang::reducer_of(c, t);
+  r.fused = c == Combine::add && count == 1 && t.is_float() && ir::is(value, ir::Op::mul);
   return r;
 }
 
@@ -150,7 +117,7 @@ Tensor define_scatter(const ScatterSite& site, Combine combine, const Operand& i
   if (first.type().is_index()) first = ir::cast(i64, first);
   lang::require_data_type(first.type(), site.name, puts[0].where);
   return define_with(site, init, puts, count, first.type(),
-                     [&](const Expr& value) { return reducer_of(combine, value, count, site.name, puts[0].where); });
+                     [&](const Expr& value) { return reducer_for(combine, value, count, site.name, puts[0].where); });
 }
 
 Tensor define_scatter(const ScatterSite& site, const Reducer<1>& reducer, const Operand& init, const PutAt* puts,

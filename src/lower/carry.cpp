@@ -34,7 +34,11 @@ namespace {
 
 using analysis::Facts;
 using ir::Id;
+using ir::KFor;
+using ir::KIf;
+using ir::KLet;
 using ir::KStmt;
+using ir::KStore;
 using ir::Op;
 
 constexpr std::int64_t farthest = 4;  // iterations back
@@ -77,10 +81,15 @@ struct Read {
 
 class Carry {
  public:
-  Carry(Draft& draft, const LowerOptions& options, const KStmt& loop, const Facts& outer, std::vector<Id> around, Id& next)
-      : draft_(draft), options_(options), loop_(loop), facts_(outer), outer_(outer), around_(std::move(around)), next_(next) {
-    facts_.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
-  }
+  Carry(ir::Kernel& kernel, const LowerOptions& options, const KFor& loop, Where where, const Facts& outer,
+        std::vector<Id> around)
+      : kernel_(kernel),
+        options_(options),
+        loop_(loop),
+        where_(where),
+        facts_(inside(outer, loop)),
+        outer_(outer),
+        around_(std::move(around)) {}
 
   // The statements that replace the loop; nothing where it stays.
   std::optional<std::vector<KStmt>> run() {
@@ -96,59 +105,52 @@ class Carry {
 
  private:
   // False: the loop holds something that this pass does not look into.
-  bool gather_stores(const std::vector<KStmt>& list, const KStmt* branch = nullptr, bool otherwise = false) {
+  bool gather_stores(const std::vector<KStmt>& list, const KIf* branch = nullptr, bool otherwise = false) {
     for (const KStmt& s : list) {
-      switch (s.kind) {
-        case KStmt::Kind::for_:
-        case KStmt::Kind::launch:
-        case KStmt::Kind::sync:
-        case KStmt::Kind::call:
-          return false;
-        case KStmt::Kind::store:
-          if (!gather_store(s, {branch, otherwise})) return false;
-          break;
-        case KStmt::Kind::let:
-          if (s.value.type() == ir::index_type) {
-            const Expr value = ir::substitute(s.value, lets_);
-            for (const auto& [id, known] : lets_)
-              if (id == s.var && !ir::same(known, value)) return false;  // a name of two values
-            lets_.emplace_back(s.var, value);
-          } else {
-            data_.push_back(s.var);
-          }
-          break;
-        default:
-          break;
+      if (s.is<KFor>() || s.is<ir::KLaunch>() || s.is<ir::KSync>() || s.is<ir::KCall>()) return false;
+      if (const auto* store = s.as<KStore>(); store && !gather_store(s, *store, {branch, otherwise})) return false;
+      if (const auto* decides = s.as<KIf>()) {
+        if (!gather_stores(decides->body, decides) || !gather_stores(decides->otherwise, decides, true)) return false;
+      } else if (const auto* let = s.as<KLet>()) {
+        if (!gather_let(*let) || !gather_stores(let->body, branch, otherwise)) return false;
       }
-      const bool decides = s.kind == KStmt::Kind::if_;
-      if (!gather_stores(s.body, decides ? &s : branch, !decides && otherwise)) return false;
-      if (!gather_stores(s.otherwise, &s, true)) return false;
     }
     return true;
   }
+  bool gather_let(const KLet& let) {
+    if (let.value.type() != ir::index_type) {
+      data_.push_back(let.var);
+      return true;
+    }
+    const Expr value = ir::substitute(let.value, lets_);
+    for (const auto& [id, known] : lets_)
+      if (id == let.var && !ir::same(known, value)) return false;  // a name of two values
+    lets_.emplace_back(let.var, value);
+    return true;
+  }
   // Stores to one buffer under different conditions have one address: else it is not known which of them wrote an element.
-  bool gather_store(const KStmt& s, const std::pair<const KStmt*, bool>& branch) {
+  bool gather_store(const KStmt& statement, const KStore& s, const std::pair<const KIf*, bool>& branch) {
     const auto a = carried_by(s);
-    if (!a) return !draft_.recurrent.count(s.buffer);
+    if (!a) return !kernel_.buffers.at(s.buffer).facts().recurrent;
     bool added = false;
     for (Stored& other : stores_) {
       if (other.buffer != s.buffer) continue;
       if (other.address.same_lanes(*a) && ir::same(other.address.base, a->base)) {
-        other.statements.push_back(&s);
+        other.statements.push_back(&statement);
         added = true;
       } else if (branches_.at(other.buffer) != branch) {
         return false;
       }
     }
     branches_.emplace(s.buffer, branch);
-    if (!added) stores_.push_back({{&s}, s.buffer, *a, s.value.type()});
+    if (!added) stores_.push_back({{&statement}, s.buffer, *a, s.value.type()});
     return true;
   }
 
   // Of a store to a recurrence that outlives an iteration, at an address that moves with the loop.
-  std::optional<Address> carried_by(const KStmt& s) const {
-    if (!draft_.recurrent.count(s.buffer) || s.atomic) return {};
-    const ir::KBuffer& b = draft_.kernel.buffers.at(s.buffer);
+  std::optional<Address> carried_by(const KStore& s) const {
+    const ir::KBuffer& b = kernel_.buffers.at(s.buffer);
+    if (!b.facts().recurrent || s.atomic) return {};
     if (b.storage == ir::Storage::registers || std::find(b.inside.begin(), b.inside.end(), loop_.var) != b.inside.end())
       return {};
     auto a = address_of(s.address);
@@ -179,7 +181,8 @@ class Carry {
         const Stored& from = stores_[s];
         if (from.buffer != buffer || !from.address.same_lanes(*a)) continue;
         if (!equal(back(from.address.base, k), a->base)) continue;
-        if (k > 0 && !equal(back(from.address.base, k), from.address.base) && (!draft_.mapped.count(buffer) || last(*a, s, k)))
+        if (k > 0 && !equal(back(from.address.base, k), from.address.base) &&
+            (!kernel_.buffers.at(buffer).facts().shares_places || last(*a, s, k)))
           it->second = Read{s, k};
         return it->second;
       }
@@ -207,13 +210,12 @@ class Carry {
 
   void gather_reads(const std::vector<KStmt>& list, const Expr& condition) {
     for (const KStmt& s : list) {
-      for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
-        if (!e->empty()) gather_reads(*e, condition);
-      if (s.kind == KStmt::Kind::if_) {
-        gather_reads(s.body, ir::logic_and(condition, s.value));
-        gather_reads(s.otherwise, ir::logic_and(condition, ir::logic_not(s.value)));
+      for_each_expr(s, [&](const Expr& e) { gather_reads(e, condition); });
+      if (const auto* branch = s.as<KIf>()) {
+        gather_reads(branch->body, ir::logic_and(condition, branch->condition));
+        gather_reads(branch->otherwise, ir::logic_and(condition, ir::logic_not(branch->condition)));
       } else {
-        gather_reads(s.body, condition);
+        for (const auto* inner : s.bodies()) gather_reads(*inner, condition);
       }
     }
   }
@@ -297,14 +299,14 @@ class Carry {
   // ---- what is made ------------------------------------------------------------------------------------------------------
   void begin(Stored& s, std::vector<KStmt>& out) {
     ir::KBuffer c;
-    c.id = s.registers = next_++;
-    c.name = draft_.kernel.buffers.at(s.buffer).name + "_carried";
+    c.id = s.registers = kernel_.fresh();
+    c.name = kernel_.buffers.at(s.buffer).name + "_carried";
     c.type = s.type.element();
     c.storage = ir::Storage::registers;
     c.elements = ir::index((s.most + 1) * s.address.lanes);
     c.written = true;
     c.inside = around_;
-    draft_.kernel.buffers.emplace(c.id, c);
+    kernel_.buffers.emplace(c.id, c);
     for (std::int64_t j = 0; j < s.most; ++j) {
       const Expr asked = s.needed[static_cast<std::size_t>(j)];
       Expr value = zero(s.type);
@@ -315,7 +317,7 @@ class Carry {
         if (lanes > 1) from = ir::ramp(from, s.address.stride, lanes);
         std::vector<Expr> operands{from};
         if (!is_true(asked)) operands.push_back(lanes_of(asked, lanes));
-        value = ir::load(s.buffer, draft_.kernel.buffers.at(s.buffer).name, s.type, operands, s.statements.front()->where);
+        value = ir::load(s.buffer, kernel_.buffers.at(s.buffer).name, s.type, operands, s.statements.front()->where);
       }
       out.push_back(store_stmt(s.registers, s.slot(j), value, s.statements.front()->where));
     }
@@ -332,8 +334,7 @@ class Carry {
           return true;
         });
       });
-      gather_conditions(s.body, found);
-      gather_conditions(s.otherwise, found);
+      for (const auto* inner : s.bodies()) gather_conditions(*inner, found);
     }
   }
   // From iteration `from` on, and before `to` where there is one.
@@ -373,26 +374,24 @@ class Carry {
   }
 
   KStmt part(const Expr& begin, const Expr& extent, const Decided& known) const {
-    KStmt s = loop_;
-    s.begin = begin;
-    s.extent = extent;
-    s.body.clear();
+    KFor s{loop_.var, loop_.name, begin, extent, loop_.kind};
     for (const Stored& c : stores_)
       for (std::int64_t k = c.most; k > 0; --k)
         s.body.push_back(store_stmt(c.registers, c.slot(k), c.load(k - 1), c.statements.front()->where));
     rewrite(loop_.body, s.body, known);
-    return s;
+    return for_stmt(std::move(s), where_);
   }
 
   void rewrite(const std::vector<KStmt>& list, std::vector<KStmt>& out, const Decided& known) const {
     for (const KStmt& s : list) {
       KStmt copy = s;
-      copy.body.clear();
-      copy.otherwise.clear();
+      for (auto* inner : copy.bodies()) inner->clear();
       for_each_expr(copy, [&](Expr& e) { e = replaced(e, known); });
-      if (!copy.mask.empty() && is_true(copy.mask)) copy.mask = Expr();
-      rewrite(s.body, copy.body, known);
-      rewrite(s.otherwise, copy.otherwise, known);
+      KStore* const store = copy.as<KStore>();
+      if (store && !store->mask.empty() && is_true(store->mask)) store->mask = Expr();
+      const auto to = copy.bodies();
+      auto to_list = to.begin();
+      for (const auto* from_list : s.bodies()) rewrite(*from_list, **to_list++, known);
       const auto from = std::find_if(stores_.begin(), stores_.end(), [&](const Stored& c) {
         return c.most > 0 && std::find(c.statements.begin(), c.statements.end(), &s) != c.statements.end();
       });
@@ -400,10 +399,8 @@ class Carry {
         out.push_back(std::move(copy));
         continue;
       }
-      KStmt kept = store_stmt(from->registers, from->slot(0), copy.value, s.where);
-      kept.mask = copy.mask;
-      out.push_back(std::move(kept));
-      copy.value = from->load(0);
+      out.push_back({s.where, KStore{from->registers, from->slot(0), store->value, store->mask}});
+      store->value = from->load(0);
       out.push_back(std::move(copy));
     }
   }
@@ -426,17 +423,17 @@ class Carry {
     return nullptr;
   }
 
-  Draft& draft_;
+  ir::Kernel& kernel_;
   const LowerOptions& options_;
-  const KStmt& loop_;
+  const KFor& loop_;
+  const Where where_;
   Facts facts_;  // inside of the loop
   const Facts& outer_;
   std::vector<Id> around_;
-  Id& next_;
   std::vector<Stored> stores_;
-  std::map<Id, std::pair<const KStmt*, bool>> branches_;  // by a buffer: the branch in which the first store to it stands
-  ir::Substitution lets_;                                 // of indices, over what the loop begins with
-  std::vector<Id> data_;                                  // names of other values
+  std::map<Id, std::pair<const KIf*, bool>> branches_;  // by a buffer: the branch in which the first store to it stands
+  ir::Substitution lets_;                               // of indices, over what the loop begins with
+  std::vector<Id> data_;                                // names of other values
   std::unordered_map<const ir::Node*, std::optional<Read>> matched_;
   std::vector<Expr> reads_;  // loads that are carried
   bool failed_ = false;
@@ -444,26 +441,24 @@ class Carry {
 
 class Pass {
  public:
-  Pass(Draft& draft, const LowerOptions& options) : draft_(draft), options_(options), next_(unused_id(draft.kernel)) {}
-  void run() { visit(draft_.kernel.body, facts_of(draft_.kernel)); }
+  Pass(ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), options_(options) {}
+  void run() { visit(kernel_.body, facts_of(kernel_)); }
 
  private:
   void visit(std::vector<KStmt>& list, const Facts& facts) {
     for (std::size_t k = 0; k < list.size(); ++k) {
       KStmt& s = list[k];
-      if (s.kind == KStmt::Kind::launch) continue;
-      if (s.kind != KStmt::Kind::for_) {
-        visit(s.body, facts);
-        visit(s.otherwise, facts);
+      if (s.is<ir::KLaunch>()) continue;
+      KFor* const loop = s.as<KFor>();
+      if (!loop) {
+        for (auto* inner : s.bodies()) visit(*inner, facts);
         continue;
       }
-      Facts inner = facts;
-      inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
-      around_.push_back(s.var);
-      visit(s.body, inner);
+      around_.push_back(loop->var);
+      visit(loop->body, inside(facts, *loop));
       around_.pop_back();
-      if (s.loop_kind != ir::LoopKind::serial) continue;
-      auto instead = Carry(draft_, options_, s, facts, around_, next_).run();
+      if (loop->kind != ir::LoopKind::serial) continue;
+      auto instead = Carry(kernel_, options_, *loop, s.where, facts, around_).run();
       if (!instead) continue;
       changed_ = true;
       const std::size_t n = instead->size();
@@ -477,19 +472,18 @@ class Pass {
   bool changed_ = false;
 
  private:
-  Draft& draft_;
+  ir::Kernel& kernel_;
   const LowerOptions& options_;
-  Id next_;
   std::vector<Id> around_;
 };
 
 }  // namespace
 
-void carry(Draft& draft, const LowerOptions& options) {
-  if (draft.recurrent.empty()) return;
-  Pass pass(draft, options);
+void carry(ir::Kernel& kernel, const LowerOptions& options) {
+  if (!has_recurrences(kernel)) return;
+  Pass pass(kernel, options);
   pass.run();
-  if (pass.changed_) tidy(draft);
+  if (pass.changed_) tidy(kernel);
 }
 
 }  // namespace ashlar::lower_impl

@@ -34,17 +34,15 @@ Expr folded(const ir::Kernel& k, const Expr& e) {
 void fold(const ir::Kernel& k, std::vector<KStmt>& list) {
   for (KStmt& s : list) {
     for_each_expr(s, [&](Expr& e) { e = folded(k, e); });
-    fold(k, s.body);
-    fold(k, s.otherwise);
+    for (auto* inside : s.bodies()) fold(k, *inside);
   }
 }
 
 }  // namespace
 
-void fold_constants(Draft& draft) {
-  ir::Kernel& k = draft.kernel;
-  for (const auto& [id, b] : k.buffers)
-    if (b.storage == ir::Storage::constant) return fold(k, k.body);
+void fold_constants(ir::Kernel& kernel) {
+  for (const auto& [id, b] : kernel.buffers)
+    if (b.storage == ir::Storage::constant) return fold(kernel, kernel.body);
 }
 
 }  // namespace ashlar::lower_impl

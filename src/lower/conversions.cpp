@@ -56,13 +56,14 @@ Expr once(const Expr& e) {
 
 void visit(std::vector<KStmt>& list) {
   for (KStmt& s : list) {
-    if (s.kind == KStmt::Kind::store || s.kind == KStmt::Kind::let) s.value = once(s.value);
-    visit(s.body), visit(s.otherwise);
+    if (auto* store = s.as<ir::KStore>()) store->value = once(store->value);
+    if (auto* let = s.as<ir::KLet>()) let->value = once(let->value);
+    for (auto* inside : s.bodies()) visit(*inside);
   }
 }
 
 }  // namespace
 
-void convert_once(Draft& draft) { visit(draft.kernel.body); }
+void convert_once(ir::Kernel& kernel) { visit(kernel.body); }
 
 }  // namespace ashlar::lower_impl

@@ -22,7 +22,9 @@ namespace {
 
 using analysis::Facts;
 using ir::Id;
+using ir::KFor;
 using ir::KStmt;
+using ir::KStore;
 
 constexpr std::int64_t farthest = 8;  // iterations that may be taken apart
 constexpr int most_stores = 16;       // in the loop, which becomes two
@@ -34,14 +36,14 @@ struct Contents {
   bool loops = false, recurrent = false, opaque = false;
 };
 
-void look_into(const Draft& draft, const std::vector<KStmt>& list, Contents& c) {
+void look_into(const ir::Kernel& kernel, const std::vector<KStmt>& list, Contents& c) {
   for (const KStmt& s : list) {
-    c.loops = c.loops || s.kind == KStmt::Kind::for_;
-    c.opaque = c.opaque || s.kind == KStmt::Kind::launch || s.kind == KStmt::Kind::sync;
-    if (s.kind == KStmt::Kind::for_ || s.kind == KStmt::Kind::let) c.inner.push_back(s.var);
-    if (s.kind == KStmt::Kind::store) ++c.stores, c.recurrent = c.recurrent || draft.recurrent.count(s.buffer);
-    look_into(draft, s.body, c);
-    look_into(draft, s.otherwise, c);
+    c.opaque = c.opaque || s.is<ir::KLaunch>() || s.is<ir::KSync>();
+    if (const auto* loop = s.as<KFor>()) c.loops = true, c.inner.push_back(loop->var);
+    if (const auto* let = s.as<ir::KLet>()) c.inner.push_back(let->var);
+    if (const auto* store = s.as<KStore>())
+      ++c.stores, c.recurrent = c.recurrent || kernel.buffers.at(store->buffer).facts().recurrent;
+    for (const auto* inside : s.bodies()) look_into(kernel, *inside, c);
   }
 }
 
@@ -56,32 +58,31 @@ void gather_conditions(const std::vector<KStmt>& list, Id var, Contents& c) {
         return true;
       });
     });
-    gather_conditions(s.body, var, c);
-    gather_conditions(s.otherwise, var, c);
+    for (const auto* inside : s.bodies()) gather_conditions(*inside, var, c);
   }
 }
 
 void decide(std::vector<KStmt>& list, const Decided& known) {
   for (KStmt& s : list) {
     for_each_expr(s, [&](Expr& e) { e = decided(e, known); });
-    if (!s.mask.empty() && is_true(s.mask)) s.mask = Expr();
-    decide(s.body, known);
-    decide(s.otherwise, known);
+    if (auto* store = s.as<KStore>(); store && !store->mask.empty() && is_true(store->mask)) store->mask = Expr();
+    for (auto* inside : s.bodies()) decide(*inside, known);
   }
 }
 
 class FirstSteps {
  public:
-  explicit FirstSteps(Draft& draft) : draft_(draft) {}
+  explicit FirstSteps(ir::Kernel& kernel) : kernel_(kernel) {}
 
   bool visit(std::vector<KStmt>& list, const Facts& facts) {
     bool changed = false;
     for (std::size_t k = 0; k < list.size(); ++k) {
-      if (list[k].kind == KStmt::Kind::launch) continue;
-      if (list[k].kind == KStmt::Kind::for_ && list[k].loop_kind == ir::LoopKind::serial && !list[k].body.empty())
-        if (auto both = taken_apart(list[k], facts)) {
-          list[k] = std::move(both->second);
-          list.insert(list.begin() + static_cast<std::ptrdiff_t>(k), std::move(both->first));
+      if (list[k].is<ir::KLaunch>()) continue;
+      if (KFor* loop = ir::as_loop(list[k], ir::LoopKind::serial); loop && !loop->body.empty())
+        if (auto both = taken_apart(*loop, facts)) {
+          const Where where = list[k].where;
+          *loop = std::move(both->second);
+          list.insert(list.begin() + static_cast<std::ptrdiff_t>(k), for_stmt(std::move(both->first), where));
           changed = true;
           for (const std::size_t part : {k, k + 1}) changed |= visit_body(list[part], facts);
           ++k;
@@ -94,17 +95,14 @@ class FirstSteps {
 
  private:
   bool visit_body(KStmt& s, const Facts& facts) {
-    if (s.kind != KStmt::Kind::for_) {
-      const bool one = visit(s.body, facts);
-      return visit(s.otherwise, facts) || one;
-    }
-    Facts inner = facts;
-    inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
-    return visit(s.body, inner);
+    if (auto* loop = s.as<KFor>()) return visit(loop->body, inside(facts, *loop));
+    bool changed = false;
+    for (auto* list : s.bodies()) changed |= visit(*list, facts);
+    return changed;
   }
 
   // From iteration `from` on, and before `to` where there is one.
-  static Decided known(const KStmt& loop, const std::vector<Expr>& conditions, const Facts& outer, std::int64_t from,
+  static Decided known(const KFor& loop, const std::vector<Expr>& conditions, const Facts& outer, std::int64_t from,
                        std::int64_t to) {
     Facts facts = outer;
     Expr last = ir::sub(ir::add(loop.begin, loop.extent), ir::index(1));
@@ -119,9 +117,9 @@ class FirstSteps {
     return d;
   }
 
-  std::optional<std::pair<KStmt, KStmt>> taken_apart(const KStmt& loop, const Facts& facts) const {
+  std::optional<std::pair<KFor, KFor>> taken_apart(const KFor& loop, const Facts& facts) const {
     Contents c;
-    look_into(draft_, loop.body, c);
+    look_into(kernel_, loop.body, c);
     if (!c.loops || !c.recurrent || c.opaque || c.stores > most_stores) return {};
     gather_conditions(loop.body, loop.var, c);
     if (c.conditions.empty()) return {};
@@ -129,7 +127,7 @@ class FirstSteps {
     std::int64_t first = 0;
     while (first < farthest && known(loop, c.conditions, facts, first, -1).size() < all) ++first;
     if (first == 0) return {};
-    std::pair<KStmt, KStmt> both{loop, loop};
+    std::pair<KFor, KFor> both{loop, loop};
     const Expr n = ir::index(first);
     both.first.extent = analysis::simplify(ir::min(loop.extent, n), facts);
     decide(both.first.body, known(loop, c.conditions, facts, 0, first));
@@ -143,14 +141,14 @@ class FirstSteps {
     return both;
   }
 
-  const Draft& draft_;
+  const ir::Kernel& kernel_;
 };
 
 }  // namespace
 
-void take_first_steps(Draft& draft) {
-  if (draft.recurrent.empty()) return;
-  if (FirstSteps(draft).visit(draft.kernel.body, facts_of(draft.kernel))) tidy(draft);
+void take_first_steps(ir::Kernel& kernel) {
+  if (!has_recurrences(kernel)) return;
+  if (FirstSteps(kernel).visit(kernel.body, facts_of(kernel))) tidy(kernel);
 }
 
 }  // namespace ashlar::lower_impl

@@ -29,13 +29,12 @@ void visit(std::vector<KStmt>& list) {
   for (KStmt& s : list) {
     ir::Spelling spelled(keeps);
     for_each_expr(s, [&](Expr& e) { e = spelled(e); });
-    visit(s.body);
-    visit(s.otherwise);
+    for (auto* inside : s.bodies()) visit(*inside);
   }
 }
 
 }  // namespace
 
-void expand_functions(Draft& draft) { visit(draft.kernel.body); }
+void expand_functions(ir::Kernel& kernel) { visit(kernel.body); }
 
 }  // namespace ashlar::lower_impl

@@ -26,19 +26,20 @@
 namespace ashlar::lower_impl {
 namespace {
 
+using ir::KFor;
+using ir::KIf;
 using ir::KStmt;
-
-bool is_if(const KStmt& s) { return s.kind == KStmt::Kind::if_; }
 
 void merge_neighbours(std::vector<KStmt>& list) {
   std::vector<KStmt> out;
   for (KStmt& s : list) {
-    if (!out.empty() && is_if(s) && is_if(out.back()) && ir::same(s.value, out.back().value) && !has_load(s.value)) {
-      KStmt& first = out.back();
-      for (KStmt& k : s.body) first.body.push_back(std::move(k));
-      for (KStmt& k : s.otherwise) first.otherwise.push_back(std::move(k));
-      merge_neighbours(first.body);
-      merge_neighbours(first.otherwise);
+    KIf* const first = out.empty() ? nullptr : out.back().as<KIf>();
+    KIf* const next = s.as<KIf>();
+    if (first && next && ir::same(next->condition, first->condition) && !has_load(next->condition)) {
+      for (KStmt& k : next->body) first->body.push_back(std::move(k));
+      for (KStmt& k : next->otherwise) first->otherwise.push_back(std::move(k));
+      merge_neighbours(first->body);
+      merge_neighbours(first->otherwise);
     } else {
       out.push_back(std::move(s));
     }
@@ -46,27 +47,23 @@ void merge_neighbours(std::vector<KStmt>& list) {
   list = std::move(out);
 }
 
-KStmt with_body(const KStmt& loop, std::vector<KStmt> body) {
-  KStmt s;
-  s.kind = loop.kind;
-  s.where = loop.where;
-  s.var = loop.var;
-  s.name = loop.name;
-  s.begin = loop.begin;
-  s.extent = loop.extent;
-  s.loop_kind = loop.loop_kind;
-  s.body = std::move(body);
-  return s;
-}
+// A loop and the line that it stands for.
+struct Loop {
+  KFor node;
+  Where where;
+  Loop with(std::vector<KStmt> body) const {
+    return {{node.var, node.name, node.begin, node.extent, node.kind, std::move(body), node.bound_to, node.ring}, where};
+  }
+};
 
 // What is known around a statement.
 struct Known {
   analysis::Facts facts;
   ir::Id lane = 0;  // the variable of the vectorized loop around
-  Known inside(const KStmt& loop) const {
+  Known inside(const KFor& loop) const {
     Known k = *this;
-    k.facts.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
-    if (loop.loop_kind == ir::LoopKind::vectorized) k.lane = loop.var;
+    range(k.facts, loop);
+    if (loop.kind == ir::LoopKind::vectorized) k.lane = loop.var;
     return k;
   }
 };
@@ -125,78 +122,66 @@ void split_terms(const Expr& c, ir::Id v, Expr& moving, Expr& still) {
 
 void hoist(std::vector<KStmt>& list, const Known& known);
 // Appends the loop, whose body is done, with its guard moved outwards.
-void hoist_out_of(std::vector<KStmt>& out, KStmt loop, const Known& known);
+void hoist_out_of(std::vector<KStmt>& out, Loop loop, const Known& known);
 
 // The loop and the condition that is the whole of its body change places.
-void interchange(std::vector<KStmt>& out, const KStmt& loop, KStmt guard, const Known& known) {
-  KStmt outer = if_stmt(guard.value, {}, guard.where);
-  if (!guard.body.empty()) hoist_out_of(outer.body, with_body(loop, std::move(guard.body)), known);
-  if (!guard.otherwise.empty()) hoist_out_of(outer.otherwise, with_body(loop, std::move(guard.otherwise)), known);
-  out.push_back(std::move(outer));
+void interchange(std::vector<KStmt>& out, const Loop& loop, KIf guard, Where where, const Known& known) {
+  KIf outer{guard.condition};
+  if (!guard.body.empty()) hoist_out_of(outer.body, loop.with(std::move(guard.body)), known);
+  if (!guard.otherwise.empty()) hoist_out_of(outer.otherwise, loop.with(std::move(guard.otherwise)), known);
+  out.push_back({where, std::move(outer)});
 }
 
 // The loop runs over the iterations at which the condition holds, and over the others apart.
-void take_apart(std::vector<KStmt>& out, const KStmt& loop, KStmt guard, const Held& held, const Known& known) {
-  const Expr end = ir::add(loop.begin, loop.extent);
+void take_apart(std::vector<KStmt>& out, const Loop& loop, KIf guard, const Held& held, const Known& known) {
+  const KFor& whole = loop.node;
+  const Expr end = ir::add(whole.begin, whole.extent);
   const Expr from =
-      held.begin.empty() ? loop.begin : analysis::simplify(ir::min(ir::max(held.begin, loop.begin), end), known.facts);
+      held.begin.empty() ? whole.begin : analysis::simplify(ir::min(ir::max(held.begin, whole.begin), end), known.facts);
   const Expr to = held.end.empty() ? end : analysis::simplify(ir::min(ir::max(held.end, from), end), known.facts);
   auto part = [&](const Expr& begin, const Expr& stop, std::vector<KStmt> body) {
-    KStmt l = with_body(loop, std::move(body));
-    l.begin = begin;
-    l.extent = analysis::simplify(ir::sub(stop, begin), known.facts);
+    Loop l = loop.with(std::move(body));
+    l.node.begin = begin;
+    l.node.extent = analysis::simplify(ir::sub(stop, begin), known.facts);
     hoist_out_of(out, std::move(l), known);
   };
-  if (!held.begin.empty() && !guard.otherwise.empty()) part(loop.begin, from, guard.otherwise);
+  if (!held.begin.empty() && !guard.otherwise.empty()) part(whole.begin, from, guard.otherwise);
   part(from, to, std::move(guard.body));
   if (!held.end.empty() && !guard.otherwise.empty()) part(to, end, std::move(guard.otherwise));
 }
 
-void hoist_out_of(std::vector<KStmt>& out, KStmt s, const Known& known) {
-  if (s.body.size() != 1 || !is_if(s.body.front()) || has_load(s.body.front().value)) {
-    out.push_back(std::move(s));
-    return;
-  }
-  KStmt& guard = s.body.front();
-  if (!ir::uses_var(guard.value, s.var)) return interchange(out, s, std::move(guard), known);
-  if (known.lane && ir::uses_var(guard.value, known.lane)) {  // bounds are the same for all lanes
-    out.push_back(std::move(s));
-    return;
-  }
-  const bool runs_serially = s.loop_kind == ir::LoopKind::serial;
-  if (!runs_serially && (s.loop_kind != ir::LoopKind::parallel || !guard.otherwise.empty())) {
-    out.push_back(std::move(s));
-    return;
-  }
+void hoist_out_of(std::vector<KStmt>& out, Loop loop, const Known& known) {
+  KFor& s = loop.node;
+  KIf* const only = s.body.size() == 1 ? s.body.front().as<KIf>() : nullptr;
+  const auto stays = [&] { out.push_back(for_stmt(std::move(s), loop.where)); };
+  if (!only || has_load(only->condition)) return stays();
+  KIf& guard = *only;
+  const Where where = s.body.front().where;
+  if (!ir::uses_var(guard.condition, s.var)) return interchange(out, loop, std::move(guard), where, known);
+  if (known.lane && ir::uses_var(guard.condition, known.lane)) return stays();  // bounds are the same for all lanes
+  const bool runs_serially = s.kind == ir::LoopKind::serial;
+  if (!runs_serially && (s.kind != ir::LoopKind::parallel || !guard.otherwise.empty())) return stays();
   Expr moving, still;
-  split_terms(guard.value, s.var, moving, still);
+  split_terms(guard.condition, s.var, moving, still);
   if (!still.empty()) {  // if (still && moving) X else Y: the still part goes outside, Y in both its branches
-    KStmt inner = if_stmt(moving, std::move(guard.body), guard.where);
-    inner.otherwise = guard.otherwise;
-    KStmt outer = if_stmt(still, {}, guard.where);
-    std::vector<KStmt> list;
-    list.push_back(std::move(inner));
-    outer.body = std::move(list);
-    outer.otherwise = std::move(guard.otherwise);
-    return interchange(out, s, std::move(outer), known);
+    KIf inner{moving, std::move(guard.body), guard.otherwise};
+    KIf outer{still, {}, std::move(guard.otherwise)};
+    outer.body.push_back({where, std::move(inner)});
+    return interchange(out, loop, std::move(outer), where, known);
   }
   Held held;
-  if (!bounds_of(moving, s.var, known, held)) {
-    out.push_back(std::move(s));
-    return;
-  }
-  take_apart(out, s, std::move(guard), held, known);
+  if (!bounds_of(moving, s.var, known, held)) return stays();
+  take_apart(out, loop, std::move(guard), held, known);
 }
 
 void hoist(std::vector<KStmt>& list, const Known& known) {
   std::vector<KStmt> out;
   for (KStmt& s : list) {
-    if (s.kind == KStmt::Kind::for_) {
-      hoist(s.body, known.inside(s));
-      hoist_out_of(out, std::move(s), known);
+    if (auto* loop = s.as<KFor>()) {
+      hoist(loop->body, known.inside(*loop));
+      hoist_out_of(out, {std::move(*loop), s.where}, known);
     } else {
-      hoist(s.body, known);
-      hoist(s.otherwise, known);
+      for (auto* inside : s.bodies()) hoist(*inside, known);
       out.push_back(std::move(s));
     }
   }
@@ -206,6 +191,6 @@ void hoist(std::vector<KStmt>& list, const Known& known) {
 
 }  // namespace
 
-void hoist_guards(Draft& draft) { hoist(draft.kernel.body, {facts_of(draft.kernel), 0}); }
+void hoist_guards(ir::Kernel& kernel) { hoist(kernel.body, {facts_of(kernel), 0}); }
 
 }  // namespace ashlar::lower_impl

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Making lowered statements.
+// Making lowered statements, and the facts that stand on them.
 #include "lower/passes.h"
+
+#include <algorithm>
 
 #include <ashlar/ir/build.h>
 
@@ -9,54 +11,52 @@ namespace ashlar::lower_impl {
 using ir::KStmt;
 
 KStmt store_stmt(ir::Id buffer, Expr address, Expr value, Where where) {
-  KStmt s;
-  s.kind = KStmt::Kind::store;
-  s.where = where;
-  s.buffer = buffer;
-  s.address = std::move(address);
-  s.value = std::move(value);
-  return s;
+  return {where, ir::KStore{buffer, std::move(address), std::move(value)}};
 }
 
-KStmt if_stmt(Expr condition, std::vector<KStmt> body, Where where) {
-  KStmt s;
-  s.kind = KStmt::Kind::if_;
-  s.where = where;
-  s.value = std::move(condition);
-  s.body = std::move(body);
-  return s;
+KStmt if_stmt(Expr condition, ir::KBody body, Where where) { return {where, ir::KIf{std::move(condition), std::move(body)}}; }
+
+KStmt let_stmt(ir::Id var, std::string name, Expr value, ir::KBody body, Where where) {
+  return {where, ir::KLet{var, std::move(name), std::move(value), std::move(body)}};
 }
 
-KStmt let_stmt(ir::Id var, std::string name, Expr value, std::vector<KStmt> body, Where where) {
-  KStmt s;
-  s.kind = KStmt::Kind::let;
-  s.where = where;
-  s.var = var;
-  s.name = std::move(name);
-  s.value = std::move(value);
-  s.body = std::move(body);
-  return s;
+KStmt for_stmt(ir::KFor loop, Where where) { return {where, std::move(loop)}; }
+
+void range(analysis::Facts& facts, const ir::KFor& loop) {
+  facts.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
+}
+
+analysis::Facts inside(analysis::Facts facts, const ir::KFor& loop) {
+  range(facts, loop);
+  return facts;
+}
+
+void numbers(analysis::Facts& facts, const ir::Launch& l) {
+  for (int d = 0; d < 3; ++d)
+    if (l.block[d] != 0) facts.range(l.block[d], ir::index(0), ir::sub(l.grid[d], ir::index(1)));
+  facts.range(l.thread, ir::index(0), ir::index(l.threads - 1));
+}
+
+ir::BufferFacts& lowering_of(ir::Kernel& k, ir::Id buffer) { return k.buffers.at(buffer).lowering.made(); }
+
+bool has_recurrences(const ir::Kernel& k) {
+  return std::any_of(k.buffers.begin(), k.buffers.end(), [](const auto& b) { return b.second.facts().recurrent; });
 }
 
 namespace {
-ir::Id largest_var(const std::vector<KStmt>& list) {
-  ir::Id most = 0;
-  for (const KStmt& s : list) {
-    most = std::max({most, s.var, largest_var(s.body), largest_var(s.otherwise)});
-    if (s.kind == KStmt::Kind::launch)
-      most = std::max({most, s.launch->thread, s.launch->block[0], s.launch->block[1], s.launch->block[2]});
+void forget(ir::KBody& list) {
+  for (KStmt& s : list) {
+    s.nest = 0;
+    if (auto* loop = s.as<ir::KFor>()) loop->ring.reset();
+    if (auto* store = s.as<ir::KStore>()) store->group = 0;
+    for (ir::KBody* body : s.bodies()) forget(*body);
   }
-  return most;
 }
 }  // namespace
 
-ir::Id unused_id(const ir::Kernel& k) {
-  ir::Id most = largest_var(k.body);
-  for (const auto& [id, b] : k.buffers) most = std::max(most, id);
-  for (const auto& [id, s] : k.symbols) most = std::max(most, id);
-  for (const auto& [id, s] : k.scalars) most = std::max(most, id);
-  for (const ir::StrideArg& s : k.strides) most = std::max(most, s.id);
-  return most + 1;
+void forget_facts(ir::Kernel& k) {
+  for (auto& [id, b] : k.buffers) b.lowering.reset();
+  forget(k.body);
 }
 
 }  // namespace ashlar::lower_impl

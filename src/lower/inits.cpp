@@ -11,7 +11,10 @@
 namespace ashlar::analysis {
 namespace {
 
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
@@ -34,21 +37,23 @@ class Inits {
   void body(std::vector<Stmt>& list, const Stmt* nest) {
     for (std::size_t k = 0; k < list.size(); ++k) {
       Stmt& s = list[k];
-      if (s.kind == Stmt::Kind::nest) {
-        body(s.body, &s);
-      } else if (s.kind == Stmt::Kind::block) {
+      if (NestStmt* n = s.as<NestStmt>()) {
+        body(n->body, &s);
+      } else if (s.is<BlockStmt>()) {
         if (!pending(s)) continue;
         k += insert(list, k, *nest, {{&list[k], {}, true}});
       } else if (starts_itself(s)) {
         continue;
-      } else if (s.kind == Stmt::Kind::loop && p_.axis(s.axis).reduce && nest) {
+      } else if (LoopStmt* loop = s.as<LoopStmt>()) {
+        if (!p_.axis(loop->axis).reduce || !nest) {
+          body(loop->body, nest);
+          continue;
+        }
         std::vector<Piece> pieces;
         std::vector<const Stmt*> spatial;
-        collect(s, *nest, spatial, holds_first(s.part), pieces);
+        collect(s, *nest, spatial, holds_first(loop->part), pieces);
         nested(s);
         k += insert(list, k, *nest, pieces);
-      } else if (s.kind == Stmt::Kind::loop) {
-        body(s.body, nest);
       }
     }
   }
@@ -56,34 +61,36 @@ class Inits {
  private:
   // A tensorized loop whose intrinsic starts its sums from 0: the call does what the init does.
   bool starts_itself(const Stmt& s) const {
-    if (s.kind != Stmt::Kind::loop || s.loop_kind != ir::LoopKind::tensorized) return false;
-    const ir::Intrinsic& f = *p_.intrinsics.at(s.intrinsic);
+    const LoopStmt* loop = s.as<LoopStmt>();
+    if (!loop || loop->kind != ir::LoopKind::tensorized) return false;
+    const ir::Intrinsic& f = *p_.intrinsics.at(loop->intrinsic);
     return !f.reduce.empty() && !f.accumulates;
   }
 
   bool pending(const Stmt& s) const {
-    return s.kind == Stmt::Kind::block && s.piece == Stmt::Piece::whole && p_.stage(s.stage).is_reduction();
+    const BlockStmt* block = s.as<BlockStmt>();
+    return block && block->piece == ir::Piece::whole && p_.stage(block->stage).is_reduction();
   }
 
   // The blocks of this nest below a reduction loop; other nests in it are taken by `nested`.
   void collect(Stmt& loop, const Stmt& nest, std::vector<const Stmt*>& spatial, bool starts, std::vector<Piece>& pieces) {
-    for (Stmt& s : loop.body) {
-      if (s.kind == Stmt::Kind::loop) {
-        const bool is_spatial = !p_.axis(s.axis).reduce;
+    for (Stmt& s : loop.body()) {
+      if (LoopStmt* l = s.as<LoopStmt>()) {
+        const bool is_spatial = !p_.axis(l->axis).reduce;
         if (is_spatial) spatial.push_back(&s);
-        collect(s, nest, spatial, starts && (is_spatial || holds_first(s.part)), pieces);
+        collect(s, nest, spatial, starts && (is_spatial || holds_first(l->part)), pieces);
         if (is_spatial) spatial.pop_back();
-      } else if (pending(s) && s.stage == nest.stage) {
+      } else if (pending(s) && ir::is_block_of(s, nest.get<NestStmt>().stage)) {
         pieces.push_back({&s, spatial, starts});
       }
     }
   }
 
   void nested(Stmt& loop) {
-    for (Stmt& s : loop.body) {
-      if (s.kind == Stmt::Kind::nest)
-        body(s.body, &s);
-      else if (s.kind == Stmt::Kind::loop)
+    for (Stmt& s : loop.body()) {
+      if (NestStmt* nest = s.as<NestStmt>())
+        body(nest->body, &s);
+      else if (s.is<LoopStmt>())
         nested(s);
     }
   }
@@ -93,27 +100,31 @@ class Inits {
     std::vector<Stmt> inits;
     std::set<std::vector<std::pair<Id, int>>> done;
     for (const Piece& piece : pieces) {
-      piece.block->piece = Stmt::Piece::update;
+      piece.block->get<BlockStmt>().piece = ir::Piece::update;
       std::vector<std::pair<Id, int>> key;
-      for (const Stmt* l : piece.spatial) key.emplace_back(l->axis, static_cast<int>(l->part));
+      for (const Stmt* l : piece.spatial) key.emplace_back(l->get<LoopStmt>().axis, static_cast<int>(l->get<LoopStmt>().part));
       std::sort(key.begin(), key.end());
       if (!piece.starts || !done.insert(key).second) continue;
       Stmt init = *piece.block;
+      BlockStmt& init_block = init.get<BlockStmt>();
       init.copy_of = init.id;
       init.id = p_.fresh();
-      init.piece = Stmt::Piece::init;
-      init.when = spatial_conditions(*piece.block);
-      const bool only_if_empty = init.first_stores;
+      init_block.piece = ir::Piece::init;
+      init_block.when = spatial_conditions(*piece.block);
+      const bool only_if_empty = init_block.first_stores;
       if (only_if_empty) {
         const Expr empty = reduction_is_empty(p_, nest, facts_);
         if (ir::is_int(empty, std::int64_t{0})) continue;
-        init.first_stores = false;
-        init.when.push_back(empty);
+        init_block.first_stores = false;
+        init_block.when.push_back(empty);
       }
       for (std::size_t k = piece.spatial.size(); k-- > 0;) {
         Stmt loop = header(*piece.spatial[k]);
-        if (only_if_empty) loop.loop_kind = ir::LoopKind::serial;  // rare: small code, not fast code
-        loop.body.push_back(std::move(init));
+        if (only_if_empty) {  // rare: small code, not fast code
+          loop.get<LoopStmt>().kind = ir::LoopKind::serial;
+          loop.get<LoopStmt>().bound_to = {};
+        }
+        loop.body().push_back(std::move(init));
         init = std::move(loop);
       }
       inits.push_back(std::move(init));
@@ -125,22 +136,15 @@ class Inits {
   }
 
   Stmt header(const Stmt& loop) {
-    Stmt s;
-    s.kind = Stmt::Kind::loop;
-    s.id = p_.fresh();
-    s.copy_of = loop.id;
-    s.where = loop.where;
-    s.axis = loop.axis;
-    s.loop_kind = loop.loop_kind == ir::LoopKind::tensorized ? ir::LoopKind::serial : loop.loop_kind;  // the call is no init
-    s.bound_to = loop.bound_to;
-    s.part = loop.part;
-    s.from = loop.from, s.to = loop.to;
-    return s;
+    const LoopStmt& of = loop.get<LoopStmt>();
+    const ir::LoopKind kind = of.kind == ir::LoopKind::tensorized ? ir::LoopKind::serial : of.kind;  // the call is no init
+    return {p_.fresh(), loop.id, loop.where,
+            LoopStmt{.axis = of.axis, .kind = kind, .bound_to = of.bound_to, .part = of.part, .from = of.from, .to = of.to}};
   }
 
   std::vector<Expr> spatial_conditions(const Stmt& block) const {
     std::vector<Expr> kept;
-    for (const Expr& w : block.when) {
+    for (const Expr& w : block.get<BlockStmt>().when) {
       bool uses_reduce = false;
       for (Id v : ir::free_vars(w)) uses_reduce |= p_.axes.count(v) && p_.axis(v).reduce;
       if (!uses_reduce) kept.push_back(w);
@@ -156,7 +160,7 @@ class Inits {
 
 Expr reduction_is_empty(const Program& p, const Stmt& nest, const Facts& facts) {
   Expr empty = ir::boolean(false);
-  for (const ir::Root& r : nest.roots) {
+  for (const ir::Root& r : nest.get<NestStmt>().roots) {
     if (!p.axis(r.axis).reduce) continue;
     if (can_prove(ir::ge(r.extent, ir::index(1)), facts)) continue;
     empty = ir::logic_or(empty, simplify(ir::le(r.extent, ir::index(0)), facts));

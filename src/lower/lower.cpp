@@ -15,20 +15,18 @@
 namespace ashlar {
 namespace {
 
-using lower_impl::Draft;
-
 double cpu_ms() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
 }
 
-// What the passes hand on: a program until `flatten`, a draft of the kernel after it.
+// What the passes hand on: a program until `flatten`, the kernel after it.
 struct State {
   ir::Program program;
-  Draft draft;
-  bool flat = false;
-  std::string text() const { return flat ? ir::text(draft.kernel) : ir::text(program); }
+  ir::Kernel kernel;
+  bool flat = false, launches = false;
+  std::string text() const { return flat ? ir::text(kernel) : ir::text(program); }
 };
 
 struct Pass {
@@ -43,29 +41,29 @@ constexpr Pass passes[] = {
     {"inits", [](State& s, const LowerOptions&) { s.program = analysis::materialise_inits(s.program); }},
     {"flatten",
      [](State& s, const LowerOptions& o) {
-       s.draft = lower_impl::flatten(std::move(s.program), o);
+       s.kernel = lower_impl::flatten(std::move(s.program), o, s.launches);
        s.flat = true;
      }},
-    {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.draft, o); }, Pass::For::devices},
-    {"pipeline", [](State& s, const LowerOptions& o) { lower_impl::pipeline(s.draft, o); }, Pass::For::devices},
-    {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }, Pass::For::devices},
-    {"tables", [](State& s, const LowerOptions&) { lower_impl::unroll_tables(s.draft); }},
-    {"interior", [](State& s, const LowerOptions& o) { lower_impl::specialise_interior(s.draft, o); }},
-    {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
-    {"remainders", [](State& s, const LowerOptions&) { lower_impl::choose_remainders(s.draft); }},
-    {"strides", [](State& s, const LowerOptions&) { lower_impl::know_strides(s.draft); }, Pass::For::processors},
-    {"conversions", [](State& s, const LowerOptions&) { lower_impl::convert_once(s.draft); }},
-    {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},
-    {"vectorize", [](State& s, const LowerOptions&) { lower_impl::vectorize(s.draft); }},
-    {"unroll", [](State& s, const LowerOptions&) { lower_impl::unroll(s.draft); }},
-    {"constants", [](State& s, const LowerOptions&) { lower_impl::fold_constants(s.draft); }},
-    {"tidy", [](State& s, const LowerOptions&) { lower_impl::tidy(s.draft); }},
-    {"spare lanes", [](State& s, const LowerOptions&) { lower_impl::store_spare_lanes(s.draft); }},
-    {"registers", [](State& s, const LowerOptions& o) { lower_impl::check_registers(s.draft, o); }},
-    {"first steps", [](State& s, const LowerOptions&) { lower_impl::take_first_steps(s.draft); }},
-    {"carry", [](State& s, const LowerOptions& o) { lower_impl::carry(s.draft, o); }},
-    {"scans", [](State& s, const LowerOptions& o) { lower_impl::scan_in_lanes(s.draft, o); }},
-    {"unread", [](State& s, const LowerOptions&) { lower_impl::drop_unread(s.draft); }, Pass::For::processors},
+    {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.kernel, o); }, Pass::For::devices},
+    {"pipeline", [](State& s, const LowerOptions& o) { lower_impl::pipeline(s.kernel, o); }, Pass::For::devices},
+    {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.kernel); }, Pass::For::devices},
+    {"tables", [](State& s, const LowerOptions&) { lower_impl::unroll_tables(s.kernel); }},
+    {"interior", [](State& s, const LowerOptions& o) { lower_impl::specialise_interior(s.kernel, o); }},
+    {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.kernel); }},
+    {"remainders", [](State& s, const LowerOptions&) { lower_impl::choose_remainders(s.kernel); }},
+    {"strides", [](State& s, const LowerOptions&) { lower_impl::know_strides(s.kernel); }, Pass::For::processors},
+    {"conversions", [](State& s, const LowerOptions&) { lower_impl::convert_once(s.kernel); }},
+    {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.kernel); }},
+    {"vectorize", [](State& s, const LowerOptions&) { lower_impl::vectorize(s.kernel); }},
+    {"unroll", [](State& s, const LowerOptions&) { lower_impl::unroll(s.kernel); }},
+    {"constants", [](State& s, const LowerOptions&) { lower_impl::fold_constants(s.kernel); }},
+    {"tidy", [](State& s, const LowerOptions&) { lower_impl::tidy(s.kernel); }},
+    {"spare lanes", [](State& s, const LowerOptions&) { lower_impl::store_spare_lanes(s.kernel); }},
+    {"registers", [](State& s, const LowerOptions& o) { lower_impl::check_registers(s.kernel, o); }},
+    {"first steps", [](State& s, const LowerOptions&) { lower_impl::take_first_steps(s.kernel); }},
+    {"carry", [](State& s, const LowerOptions& o) { lower_impl::carry(s.kernel, o); }},
+    {"scans", [](State& s, const LowerOptions& o) { lower_impl::scan_in_lanes(s.kernel, o); }},
+    {"unread", [](State& s, const LowerOptions&) { lower_impl::drop_unread(s.kernel); }, Pass::For::processors},
 };
 
 ir::Kernel lower_variants(const ir::Program& program, const LowerOptions& options) {
@@ -83,27 +81,31 @@ ir::Kernel lower_variants(const ir::Program& program, const LowerOptions& option
 
 ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
   if (!program.variants.empty()) return lower_variants(program, options);
-  State state{program, {}, false};
-  bool launches = options.launches;
-  ir::walk(program.body, [&](const ir::Stmt& s) {
-    launches = launches || (s.kind == ir::Stmt::Kind::loop && s.loop_kind == ir::LoopKind::bound);
-  });
+  State state{program, {}, false, options.launches};
+  bool& launches = state.launches;
+  ir::walk(program.body, [&](const ir::Stmt& s) { launches = launches || ir::is_loop(s, ir::LoopKind::bound); });
   const bool drops = std::any_of(program.stages.begin(), program.stages.end(),
                                  [&](const auto& stage) { return analysis::drops(program, stage.second); });
+  std::vector<const Pass*> all;
   for (const Pass& pass : passes) {
     if (pass.when == Pass::For::processors ? launches : pass.when == Pass::For::devices && !launches) continue;
     if (pass.when == Pass::For::dropped && !drops) continue;
+    all.push_back(&pass);
+  }
+  for (const Pass* const one : all) {
+    const Pass& pass = *one;
+    const bool last = one == all.back();
     const double start = options.times ? cpu_ms() : 0;
     pass.run(state, options);
+    if (last) lower_impl::forget_facts(state.kernel);
     if (!state.flat)
       analysis::verify(state.program, pass.name);
     else
-      analysis::verify(state.draft.kernel,
-                       &pass == std::end(passes) - 1 ? analysis::KernelForm::finished : analysis::KernelForm::draft, pass.name);
+      analysis::verify(state.kernel, last ? analysis::KernelForm::finished : analysis::KernelForm::draft, pass.name);
     if (options.times) options.times->push_back({pass.name, cpu_ms() - start});
     if (options.observe) options.observe(pass.name, state.text());
   }
-  return std::move(state.draft.kernel);
+  return std::move(state.kernel);
 }
 
 }  // namespace ashlar

@@ -38,18 +38,18 @@ std::size_t registers_of(const Use& use) {
 
 class Contract {
  public:
-  Contract(const Draft& draft, const LowerOptions& options) : draft_(draft), options_(options) {}
+  Contract(const ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), options_(options) {}
 
   void check() {
     bool any = false;
-    for (const auto& [id, b] : draft_.kernel.buffers) any |= b.storage == ir::Storage::registers;
+    for (const auto& [id, b] : kernel_.buffers) any |= b.storage == ir::Storage::registers;
     if (!any) return;
-    visit(draft_.kernel.body);
+    visit(kernel_.body);
     for (const auto& [id, use] : uses_) {
       std::size_t live = 0;
       for (const auto& [other, o] : uses_)
         if (o.first <= use.last && use.first <= o.last)
-          live += use.threads ? words(draft_.kernel.buffers.at(other).type, o) : registers_of(o);
+          live += use.threads ? words(kernel_.buffers.at(other).type, o) : registers_of(o);
       if (use.threads) {
         if (live > static_cast<std::size_t>(options_.thread_registers))
           refuse(
@@ -80,14 +80,11 @@ class Contract {
     const auto bytes = static_cast<std::size_t>(t.bytes());
     return use.packed ? (use.slots.size() * bytes + 3) / 4 : use.slots.size() * std::max<std::size_t>(1, bytes / 4);
   }
-  const std::string& name(Id id) const { return draft_.kernel.buffers.at(id).name; }
-  Where where(Id id) const {
-    const auto it = draft_.alloc_lines.find(id);
-    return it == draft_.alloc_lines.end() ? Where{} : it->second;
-  }
+  const std::string& name(Id id) const { return kernel_.buffers.at(id).name; }
+  Where where(Id id) const { return kernel_.buffers.at(id).facts().placed; }
 
   void access(Id id, const Expr& address) {
-    const ir::KBuffer& b = draft_.kernel.buffers.at(id);
+    const ir::KBuffer& b = kernel_.buffers.at(id);
     if (b.storage != ir::Storage::registers) return;
     const Expr base = ir::is(address, ir::Op::ramp) ? ir::args_of(address)[0] : address;
     std::int64_t at = 0, stride = 1;
@@ -96,7 +93,7 @@ class Contract {
              "[" + ir::text(address) + "]", where(id));
     Use& use = uses_[id];
     use.threads = threads_;
-    use.packed = draft_.fragments.count(id) > 0;
+    use.packed = b.facts().fragment;
     const std::int64_t lanes_a_register = threads_ ? 1 : std::max(1, options_.vector_bits / b.type.bits);
     const std::int64_t lanes = address.type().lanes;
     for (std::int64_t k = 0; k < lanes; k += lanes_a_register)
@@ -114,9 +111,9 @@ class Contract {
   void tile(const ir::Call& call, const ir::Call::Actual& a) {
     access(a.buffer, a.address);
     std::int64_t first = 0;
-    const ir::KBuffer& b = draft_.kernel.buffers.at(a.buffer);
+    const ir::KBuffer& b = kernel_.buffers.at(a.buffer);
     if (b.storage != ir::Storage::registers || a.strides.empty() || !ir::is_int(a.address, &first)) return;
-    const auto& operands = draft_.kernel.intrinsics.at(call.intrinsic).operands;
+    const auto& operands = kernel_.intrinsics.at(call.intrinsic).operands;
     const auto& shape = operands.at(static_cast<std::size_t>(&a - call.actuals.data())).shape;
     const std::int64_t lanes = std::max(1, options_.vector_bits / b.type.bits);
     std::int64_t count = 1;
@@ -148,19 +145,18 @@ class Contract {
           return true;
         });
       });
-      if (s.kind == KStmt::Kind::store) access(s.buffer, s.address);
-      if (s.kind == KStmt::Kind::call)
-        for (const ir::Call::Actual& a : s.call->actuals)
-          if (draft_.kernel.buffers.count(a.buffer)) tile(*s.call, a);
+      if (const auto* store = s.as<ir::KStore>()) access(store->buffer, store->address);
+      if (const auto* call = s.as<ir::KCall>())
+        for (const ir::Call::Actual& a : call->actuals)
+          if (kernel_.buffers.count(a.buffer)) tile(*call, a);
       const std::int64_t outside = threads_;
-      if (s.kind == KStmt::Kind::launch) threads_ = s.launch->threads;
-      visit(s.body);
-      visit(s.otherwise);
+      if (const auto* launch = s.as<ir::KLaunch>()) threads_ = launch->threads;
+      for (const auto* inside : s.bodies()) visit(*inside);
       threads_ = outside;
     }
   }
 
-  const Draft& draft_;
+  const ir::Kernel& kernel_;
   const LowerOptions& options_;
   std::map<Id, Use> uses_;
   std::size_t position_ = 0;
@@ -169,6 +165,6 @@ class Contract {
 
 }  // namespace
 
-void check_registers(const Draft& draft, const LowerOptions& options) { Contract(draft, options).check(); }
+void check_registers(const ir::Kernel& kernel, const LowerOptions& options) { Contract(kernel, options).check(); }
 
 }  // namespace ashlar::lower_impl

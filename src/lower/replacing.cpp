@@ -30,12 +30,11 @@ std::vector<KStmt> Replacing::operator()(const std::vector<KStmt>& list) {
   for (const KStmt& s : list) {
     KStmt copy = s;
     for_each_expr(copy, [&](Expr& e) { e = (*this)(e); });
-    if (!copy.mask.empty() && ir::is_int(copy.mask, 1)) copy.mask = Expr();
-    copy.body = (*this)(s.body);
-    copy.otherwise = (*this)(s.otherwise);
+    if (auto* store = copy.as<ir::KStore>(); store && !store->mask.empty() && ir::is_int(store->mask, 1)) store->mask = Expr();
+    for (auto* inside : copy.bodies()) *inside = (*this)(*inside);
     std::int64_t known = 0;
-    if (s.kind == KStmt::Kind::if_ && ir::is_int(copy.value, &known)) {
-      for (KStmt& k : known ? copy.body : copy.otherwise) out.push_back(std::move(k));
+    if (auto* branch = copy.as<ir::KIf>(); branch && ir::is_int(branch->condition, &known)) {
+      for (KStmt& k : known ? branch->body : branch->otherwise) out.push_back(std::move(k));
       continue;
     }
     out.push_back(std::move(copy));

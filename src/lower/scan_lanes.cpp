@@ -32,7 +32,9 @@ namespace ashlar::lower_impl {
 namespace {
 
 using ir::Id;
+using ir::KFor;
 using ir::KStmt;
+using ir::KStore;
 using ir::Op;
 
 bool associates(Op op, Type t) {
@@ -52,13 +54,8 @@ struct Order {
     return lanes == 1 ? one : ir::broadcast(one, lanes);
   }
   Expr identity(int lanes) const {
-    const Type t = held();
-    const std::int64_t v = op == Op::max       ? ir::lowest_of(t)
-                           : op == Op::min     ? ir::highest_of(t)
-                           : op == Op::mul     ? 1
-                           : op == Op::bit_and ? (t.is_signed() ? -1 : ir::highest_of(t))
-                                               : 0;
-    return constant(v, lanes);
+    const Expr one = ir::identity_of(op, held());
+    return lanes == 1 ? one : ir::broadcast(one, lanes);
   }
   // b ^ (b >> 31 & 0x7fffffff): negative numbers in the reverse order of their bits. Its own inverse.
   Expr turned(const Expr& bits) const {
@@ -91,22 +88,24 @@ struct Scan {
 
 class Steps {
  public:
-  Steps(Draft& draft, const LowerOptions& options, const KStmt& loop, std::vector<Id> around, Id& next)
-      : draft_(draft), options_(options), loop_(loop), around_(std::move(around)), next_(next) {}
+  Steps(ir::Kernel& kernel, const LowerOptions& options, const KFor& loop, Where where, std::vector<Id> around)
+      : kernel_(kernel), options_(options), loop_(loop), where_(where), around_(std::move(around)) {}
 
   // The statements that replace the loop; nothing where it stays.
   std::optional<std::vector<KStmt>> run() {
-    for (const KStmt& s : loop_.body)
-      if (s.kind != KStmt::Kind::store || !s.mask.empty() || s.atomic || s.value.type().lanes != 1) return {};
-    for (const KStmt& s : loop_.body) find(s);
+    for (const KStmt& s : loop_.body) {
+      const auto* store = s.as<KStore>();
+      if (!store || !store->mask.empty() || store->atomic || store->value.type().lanes != 1) return {};
+    }
+    for (const KStmt& s : loop_.body) find(s.get<KStore>());
     if (scans_.empty() || !choose_lanes()) return {};
     for (const KStmt& s : loop_.body)
-      if (!fits(s)) return {};
+      if (!fits(s.get<KStore>())) return {};
     return made();
   }
 
  private:
-  const ir::KBuffer& buffer(Id id) const { return draft_.kernel.buffers.at(id); }
+  const ir::KBuffer& buffer(Id id) const { return kernel_.buffers.at(id); }
   bool in_registers(Id id) const { return buffer(id).storage == ir::Storage::registers; }
   static bool is_slot(const Expr& address, std::int64_t k) { return ir::is_int(address, k); }
   static bool loads_slot(const Expr& e, Id id, std::int64_t k) {
@@ -123,7 +122,7 @@ class Steps {
   }
 
   // c[0] = op(c[1], term)
-  void find(const KStmt& s) {
+  void find(const KStore& s) {
     if (!in_registers(s.buffer) || !is_slot(s.address, 0) || ir::args_of(s.value).size() != 2) return;
     const Op op = ir::op_of(s.value);
     if (!associates(op, s.value.type())) return;
@@ -153,7 +152,7 @@ class Steps {
     return by;
   }
   bool stored(Id id) const {
-    return std::any_of(loop_.body.begin(), loop_.body.end(), [&](const KStmt& s) { return s.buffer == id; });
+    return std::any_of(loop_.body.begin(), loop_.body.end(), [&](const KStmt& s) { return s.get<KStore>().buffer == id; });
   }
   // Every load is one of the scans' that stand before, or of something else that is there before the loop.
   bool reads_well(const Expr& root) {
@@ -170,7 +169,7 @@ class Steps {
     });
     return good;
   }
-  bool fits(const KStmt& s) {
+  bool fits(const KStore& s) {
     const Scan* scan = in_registers(s.buffer) ? scan_of(s.buffer) : nullptr;
     if (scan) {
       if (is_slot(s.address, 1))
@@ -187,14 +186,14 @@ class Steps {
   // ---- what is made ------------------------------------------------------------------------------------------------------
   Id registers(const Scan& s, const char* suffix, std::int64_t elements) {
     ir::KBuffer b;
-    b.id = next_++;
+    b.id = kernel_.fresh();
     b.name = buffer(s.carried).name + suffix;
     b.type = s.order.held();
     b.storage = ir::Storage::registers;
     b.elements = ir::index(elements);
     b.written = true;
     b.inside = around_;
-    draft_.kernel.buffers.emplace(b.id, b);
+    kernel_.buffers.emplace(b.id, b);
     return b.id;
   }
   Expr slice(const Scan& s, std::int64_t from, int lanes) const {
@@ -218,16 +217,10 @@ class Steps {
     });
   }
   KStmt in_lanes(Id lane, KStmt store) const {
-    KStmt v;
-    v.kind = KStmt::Kind::for_;
-    v.where = store.where;
-    v.var = lane;
-    v.name = "lane";
-    v.begin = ir::index(0);
-    v.extent = ir::index(lanes_);
-    v.loop_kind = ir::LoopKind::vectorized;
+    const Where where = store.where;
+    KFor v{lane, "lane", ir::index(0), ir::index(lanes_), ir::LoopKind::vectorized};
     v.body.push_back(std::move(store));
-    return v;
+    return for_stmt(std::move(v), where);
   }
 
   void combine(const Scan& s, const Expr& first, Id lane, const Where& where, std::vector<KStmt>& out) {
@@ -245,9 +238,9 @@ class Steps {
   }
 
   // Backwards the first lane of what is stored is the last step.
-  KStmt stored_in_lanes(const KStmt& s, const Expr& first, const Expr& lane) {
+  KStmt stored_in_lanes(const KStore& s, Where where, const Expr& first, const Expr& lane) {
     const Expr step = moves(s.address) == 1 ? lane : ir::sub(ir::index(lanes_ - 1), lane);
-    return store_stmt(s.buffer, of_lane(s.address, first, step), of_lane(s.value, first, step), s.where);
+    return store_stmt(s.buffer, of_lane(s.address, first, step), of_lane(s.value, first, step), where);
   }
 
   std::vector<KStmt> made() {
@@ -257,40 +250,36 @@ class Steps {
       s.all = registers(s, "_all", 1);
       s.last = registers(s, "_last", 1);
       const Expr before = ir::load(s.carried, buffer(s.carried).name, s.order.type, std::vector<Expr>{ir::index(0)});
-      out.push_back(store_stmt(s.lanes, ramp(0, 2 * lanes_), s.order.identity(2 * lanes_), loop_.where));
-      out.push_back(store_stmt(s.last, ir::index(0), s.order.key(before), loop_.where));
+      out.push_back(store_stmt(s.lanes, ramp(0, 2 * lanes_), s.order.identity(2 * lanes_), where_));
+      out.push_back(store_stmt(s.last, ir::index(0), s.order.key(before), where_));
     }
     const Expr n = ir::max(loop_.extent, ir::index(0)), blocks = ir::div(n, ir::index(lanes_)),
                done = ir::mul(blocks, ir::index(lanes_));
-    KStmt blocked = loop_;
-    blocked.var = next_++;
-    blocked.name = loop_.name + "_block";
-    blocked.begin = ir::index(0);
-    blocked.extent = analysis::simplify(blocks);
-    blocked.body.clear();
-    const Id lane = next_++;
+    KFor blocked{kernel_.fresh(), loop_.name + "_block", ir::index(0), analysis::simplify(blocks), loop_.kind};
+    const Id lane = kernel_.fresh();
     const Expr first = ir::add(loop_.begin, ir::mul(ir::var(blocked.var, blocked.name), ir::index(lanes_)));
     for (const KStmt& s : loop_.body) {
-      const Scan* scan = in_registers(s.buffer) ? scan_of(s.buffer) : nullptr;
-      if (scan && is_slot(s.address, 0))
+      const KStore& store = s.get<KStore>();
+      const Scan* scan = in_registers(store.buffer) ? scan_of(store.buffer) : nullptr;
+      if (scan && is_slot(store.address, 0))
         combine(*scan, first, lane, s.where, blocked.body);
       else if (!scan)
-        blocked.body.push_back(in_lanes(lane, stored_in_lanes(s, first, ir::var(lane, "lane"))));
+        blocked.body.push_back(in_lanes(lane, stored_in_lanes(store, s.where, first, ir::var(lane, "lane"))));
     }
-    out.push_back(std::move(blocked));
-    for (const Scan& s : scans_) out.push_back(store_stmt(s.carried, ir::index(0), s.order.value(one(s.last, s)), loop_.where));
-    KStmt rest = loop_;
+    out.push_back(for_stmt(std::move(blocked), where_));
+    for (const Scan& s : scans_) out.push_back(store_stmt(s.carried, ir::index(0), s.order.value(one(s.last, s)), where_));
+    KFor rest = loop_;
     rest.begin = analysis::simplify(ir::add(loop_.begin, done));
     rest.extent = analysis::simplify(ir::sub(loop_.extent, done));
-    out.push_back(std::move(rest));
+    out.push_back(for_stmt(std::move(rest), where_));
     return out;
   }
 
-  Draft& draft_;
+  ir::Kernel& kernel_;
   const LowerOptions& options_;
-  const KStmt loop_;
+  const KFor loop_;
+  const Where where_;
   std::vector<Id> around_;
-  Id& next_;
   int lanes_ = 0;
   std::vector<Scan> scans_;
   std::vector<Id> done_;  // scans whose step stands before what is looked at
@@ -298,18 +287,17 @@ class Steps {
 
 class Pass {
  public:
-  Pass(Draft& draft, const LowerOptions& options) : draft_(draft), options_(options), next_(unused_id(draft.kernel)) {}
+  Pass(ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), options_(options) {}
   bool visit(std::vector<KStmt>& list) {
     bool changed = false;
     for (std::size_t k = 0; k < list.size(); ++k) {
-      if (list[k].kind == KStmt::Kind::launch) continue;
-      const bool loop = list[k].kind == KStmt::Kind::for_;
-      if (loop) around_.push_back(list[k].var);
-      changed |= visit(list[k].body);
-      changed |= visit(list[k].otherwise);
+      if (list[k].is<ir::KLaunch>()) continue;
+      const KFor* const loop = list[k].as<KFor>();
+      if (loop) around_.push_back(loop->var);
+      for (auto* inside : list[k].bodies()) changed |= visit(*inside);
       if (loop) around_.pop_back();
-      if (!loop || list[k].loop_kind != ir::LoopKind::serial) continue;
-      auto instead = Steps(draft_, options_, list[k], around_, next_).run();
+      if (!loop || loop->kind != ir::LoopKind::serial) continue;
+      auto instead = Steps(kernel_, options_, *loop, list[k].where, around_).run();
       if (!instead) continue;
       changed = true;
       const std::size_t n = instead->size();
@@ -321,18 +309,17 @@ class Pass {
   }
 
  private:
-  Draft& draft_;
+  ir::Kernel& kernel_;
   const LowerOptions& options_;
-  Id next_;
   std::vector<Id> around_;
 };
 
 }  // namespace
 
-void scan_in_lanes(Draft& draft, const LowerOptions& options) {
-  if (draft.recurrent.empty() || !Pass(draft, options).visit(draft.kernel.body)) return;
-  vectorize(draft);
-  tidy(draft);
+void scan_in_lanes(ir::Kernel& kernel, const LowerOptions& options) {
+  if (!has_recurrences(kernel) || !Pass(kernel, options).visit(kernel.body)) return;
+  vectorize(kernel);
+  tidy(kernel);
 }
 
 }  // namespace ashlar::lower_impl

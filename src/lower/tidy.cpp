@@ -2,18 +2,21 @@
 // What has become trivial disappears: loops of one iteration, loops of none, decided conditions, empty branches.
 #include "lower/passes.h"
 
+#include <utility>
+
 #include <ashlar/ir/build.h>
 
 namespace ashlar::lower_impl {
 namespace {
 
+using ir::KFor;
+using ir::KIf;
 using ir::KStmt;
 
 void substitute_in(std::vector<KStmt>& list, const ir::Substitution& values) {
   for (KStmt& s : list) {
     for_each_expr(s, [&](Expr& e) { e = ir::substitute(e, values); });
-    substitute_in(s.body, values);
-    substitute_in(s.otherwise, values);
+    for (auto* inside : s.bodies()) substitute_in(*inside, values);
   }
 }
 
@@ -24,28 +27,29 @@ void clean(std::vector<KStmt>& list) {
   };
   for (KStmt& s : list) {
     std::int64_t n = 0;
-    if (s.kind == KStmt::Kind::for_ && ir::is_int(s.extent, &n) && n <= 1) {
+    if (auto* loop = s.as<KFor>(); loop && ir::is_int(loop->extent, &n) && n <= 1) {
       if (n < 1) continue;
-      substitute_in(s.body, {{s.var, s.begin}});
-      clean(s.body);
-      splice(s.body);
+      substitute_in(loop->body, {{loop->var, loop->begin}});
+      clean(loop->body);
+      splice(loop->body);
       continue;
     }
-    if (s.kind == KStmt::Kind::if_ && ir::is_int(s.value, &n)) {
-      auto& branch = n ? s.body : s.otherwise;
-      clean(branch);
-      splice(branch);
+    auto* const branch = s.as<KIf>();
+    if (branch && ir::is_int(branch->condition, &n)) {
+      auto& taken = n ? branch->body : branch->otherwise;
+      clean(taken);
+      splice(taken);
       continue;
     }
-    clean(s.body);
-    clean(s.otherwise);
-    if (s.kind == KStmt::Kind::if_ && s.body.empty()) {
-      if (s.otherwise.empty()) continue;
-      s.value = ir::logic_not(s.value);
-      s.body = std::move(s.otherwise);
-      s.otherwise.clear();
+    for (auto* inside : s.bodies()) clean(*inside);
+    if (branch && branch->body.empty()) {
+      if (branch->otherwise.empty()) continue;
+      branch->condition = ir::logic_not(branch->condition);
+      branch->body = std::exchange(branch->otherwise, {});
     }
-    if ((s.kind == KStmt::Kind::for_ || s.kind == KStmt::Kind::let) && s.body.empty()) continue;
+    const auto* loop = s.as<KFor>();
+    const auto* let = s.as<ir::KLet>();
+    if ((loop && loop->body.empty()) || (let && let->body.empty())) continue;
     out.push_back(std::move(s));
   }
   list = std::move(out);
@@ -53,6 +57,6 @@ void clean(std::vector<KStmt>& list) {
 
 }  // namespace
 
-void tidy(Draft& draft) { clean(draft.kernel.body); }
+void tidy(ir::Kernel& kernel) { clean(kernel.body); }
 
 }  // namespace ashlar::lower_impl

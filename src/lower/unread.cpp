@@ -27,21 +27,21 @@ void find_read(const std::vector<KStmt>& list, std::set<Id>& read) {
         return true;
       });
     });
-    if (s.call)
-      for (const ir::Call::Actual& a : s.call->actuals) read.insert(a.buffer);
-    find_read(s.body, read);
-    find_read(s.otherwise, read);
+    if (const auto* call = s.as<ir::KCall>())
+      for (const ir::Call::Actual& a : call->actuals) read.insert(a.buffer);
+    for (const auto* inside : s.bodies()) find_read(*inside, read);
   }
 }
 
 bool drop_stores(std::vector<KStmt>& list, const std::set<Id>& unread) {
   bool any = false;
   for (KStmt& s : list) {
-    any = drop_stores(s.body, unread) || any;
-    any = drop_stores(s.otherwise, unread) || any;
+    for (auto* inside : s.bodies()) any = drop_stores(*inside, unread) || any;
   }
   const auto left = std::remove_if(list.begin(), list.end(), [&](const KStmt& s) {
-    return (s.kind == KStmt::Kind::store || s.kind == KStmt::Kind::prefetch) && unread.count(s.buffer) > 0;
+    const auto* store = s.as<ir::KStore>();
+    const auto* prefetch = s.as<ir::KPrefetch>();
+    return (store && unread.count(store->buffer) > 0) || (prefetch && unread.count(prefetch->buffer) > 0);
   });
   any = any || left != list.end();
   list.erase(left, list.end());
@@ -50,16 +50,16 @@ bool drop_stores(std::vector<KStmt>& list, const std::set<Id>& unread) {
 
 }  // namespace
 
-void drop_unread(Draft& draft) {
+void drop_unread(ir::Kernel& kernel) {
   for (bool again = true; again;) {
     std::set<Id> read, unread;
-    find_read(draft.kernel.body, read);
-    for (const auto& [id, b] : draft.kernel.buffers)
+    find_read(kernel.body, read);
+    for (const auto& [id, b] : kernel.buffers)
       if (b.storage != ir::Storage::argument && b.storage != ir::Storage::constant && !read.count(id)) unread.insert(id);
-    again = drop_stores(draft.kernel.body, unread);
+    again = drop_stores(kernel.body, unread);
     for (const Id id : unread)
-      if (draft.kernel.buffers.at(id).storage != ir::Storage::workspace) draft.kernel.buffers.erase(id);
-    if (again) tidy(draft);
+      if (kernel.buffers.at(id).storage != ir::Storage::workspace) kernel.buffers.erase(id);
+    if (again) tidy(kernel);
   }
 }
 

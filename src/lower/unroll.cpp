@@ -23,16 +23,22 @@
 namespace ashlar::lower_impl {
 namespace {
 
+using ir::KFor;
 using ir::KStmt;
 
-using Which = std::function<bool(const KStmt&)>;  // of unrolled loops
+using Which = std::function<bool(const KFor&)>;  // of unrolled loops
 
-bool is_unrolled(const KStmt& s) { return s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::unrolled; }
+const KFor* to_unroll(const KStmt& s, const Which& which) {
+  const KFor* loop = ir::as_loop(s, ir::LoopKind::unrolled);
+  return loop && which(*loop) ? loop : nullptr;
+}
 
 // Does anything below still have to change: an unrolled loop?
 bool has_unrolled(const std::vector<KStmt>& list, const Which& which) {
   return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
-    return (is_unrolled(s) && which(s)) || has_unrolled(s.body, which) || has_unrolled(s.otherwise, which);
+    if (to_unroll(s, which)) return true;
+    const auto lists = s.bodies();
+    return std::any_of(lists.begin(), lists.end(), [&](const auto* inside) { return has_unrolled(*inside, which); });
   });
 }
 
@@ -72,43 +78,37 @@ Expr put_in(const Expr& e, const ir::Substitution& values) {
 
 void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values, const Which& which);
 
+// A statement without what stands inside.
+KStmt without_bodies(const KStmt& s) {
+  return s.visit([&](const KFor& n) -> KStmt { return {s.where, KFor{n.var, n.name, n.begin, n.extent, n.kind}}; },
+                 [&](const ir::KIf& n) -> KStmt { return {s.where, ir::KIf{n.condition}}; },
+                 [&](const ir::KLet& n) -> KStmt { return {s.where, ir::KLet{n.var, n.name, n.value}}; },
+                 [&](const ir::KLaunch& n) -> KStmt { return {s.where, ir::KLaunch{static_cast<const ir::Launch&>(n), {}}}; },
+                 [&](const ir::KStore&) { return s; }, [&](const ir::KPrefetch&) { return s; },
+                 [&](const ir::KSync&) { return s; }, [&](const ir::KCall&) { return s; });
+}
+
 void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values, const Which& which) {
-  if (is_unrolled(s) && which(s)) {
+  if (const KFor* loop = to_unroll(s, which)) {
     std::int64_t begin = 0, extent = 0;
-    const Expr first = put_in(s.begin, values);
-    if (!ir::is_int(put_in(s.extent, values), &extent)) throw InternalError("an unrolled loop without a constant extent");
+    const Expr first = put_in(loop->begin, values);
+    if (!ir::is_int(put_in(loop->extent, values), &extent)) throw InternalError("an unrolled loop without a constant extent");
     const bool constant = ir::is_int(first, &begin);
     for (std::int64_t k = 0; k < extent; ++k) {
-      values.emplace_back(s.var, constant ? ir::index(begin + k) : ir::add(first, ir::index(k)));
-      expand(out, s.body, values, which);
+      values.emplace_back(loop->var, constant ? ir::index(begin + k) : ir::add(first, ir::index(k)));
+      expand(out, loop->body, values, which);
       values.pop_back();
     }
     return;
   }
-  KStmt copy;
-  copy.kind = s.kind;
-  copy.where = s.where;
-  copy.var = s.var;
-  copy.name = s.name;
-  copy.loop_kind = s.loop_kind;
-  copy.buffer = s.buffer;
-  copy.begin = s.begin;
-  copy.extent = s.extent;
-  copy.value = s.value;
-  copy.address = s.address;
-  copy.mask = s.mask;
-  copy.atomic = s.atomic;
-  copy.launch = s.launch;
-  copy.sync = s.sync;
-  copy.call = s.call;
+  KStmt copy = without_bodies(s);
   for_each_expr(copy, [&](Expr& e) { e = put_in(e, values); });
   std::int64_t known = 0;
-  if (copy.kind == KStmt::Kind::if_ && ir::is_int(copy.value, &known)) {
-    expand(out, known ? s.body : s.otherwise, values, which);
-    return;
-  }
-  expand(copy.body, s.body, values, which);
-  expand(copy.otherwise, s.otherwise, values, which);
+  if (const auto* branch = s.as<ir::KIf>(); branch && ir::is_int(copy.get<ir::KIf>().condition, &known))
+    return expand(out, known ? branch->body : branch->otherwise, values, which);
+  const auto to = copy.bodies();
+  const auto from = s.bodies();
+  for (std::size_t k = 0; k < from.count; ++k) expand(*to.lists[k], *from.lists[k], values, which);
   out.push_back(std::move(copy));
 }
 
@@ -116,12 +116,12 @@ void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substit
   for (const KStmt& s : list) expand(out, s, values, which);
 }
 
-bool expand(Draft& draft, const Which& which) {
-  if (!has_unrolled(draft.kernel.body, which)) return false;
+bool expand(ir::Kernel& kernel, const Which& which) {
+  if (!has_unrolled(kernel.body, which)) return false;
   std::vector<KStmt> body;
   ir::Substitution values;
-  expand(body, draft.kernel.body, values, which);
-  draft.kernel.body = std::move(body);
+  expand(body, kernel.body, values, which);
+  kernel.body = std::move(body);
   return true;
 }
 
@@ -137,24 +137,27 @@ bool picks_indices(const ir::Kernel& k, const std::vector<KStmt>& list, ir::Id v
         return !found;
       });
     });
-    return found || picks_indices(k, s.body, variable) || picks_indices(k, s.otherwise, variable);
+    const auto lists = s.bodies();
+    return found ||
+           std::any_of(lists.begin(), lists.end(), [&](const auto* inside) { return picks_indices(k, *inside, variable); });
   });
 }
 
 }  // namespace
 
-void unroll(Draft& draft) {
-  expand(draft, [](const KStmt&) { return true; });
+void unroll(ir::Kernel& kernel) {
+  expand(kernel, [](const KFor&) { return true; });
 }
 
-void unroll_tables(Draft& draft) {
-  const ir::Kernel& k = draft.kernel;
+void unroll_tables(ir::Kernel& kernel) {
+  const ir::Kernel& k = kernel;
   if (std::none_of(k.buffers.begin(), k.buffers.end(), [](const auto& b) { return b.second.storage == ir::Storage::constant; }))
     return;
-  const auto holds_loops = [](const KStmt& s) {
-    return std::any_of(s.body.begin(), s.body.end(), [](const KStmt& x) { return x.kind == KStmt::Kind::for_; });
+  const auto holds_loops = [](const KFor& loop) {
+    return std::any_of(loop.body.begin(), loop.body.end(), [](const KStmt& x) { return x.is<KFor>(); });
   };
-  if (expand(draft, [&](const KStmt& s) { return holds_loops(s) && picks_indices(k, s.body, s.var); })) fold_constants(draft);
+  if (expand(kernel, [&](const KFor& loop) { return holds_loops(loop) && picks_indices(k, loop.body, loop.var); }))
+    fold_constants(kernel);
 }
 
 }  // namespace ashlar::lower_impl

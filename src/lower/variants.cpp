@@ -60,14 +60,14 @@ class Renamed {
     }
     for (Expr* e : {&k_.workspace_shared, &k_.workspace_per_worker}) change(*e);
     statements(k_.body);
+    k_.next_id += by_;
     k_.buffers = std::move(buffers), k_.intrinsics = std::move(intrinsics), k_.tensor_maps = std::move(maps);
   }
 
  private:
   static Id beyond(const Kernel& k) {
-    Id id = unused_id(k);
+    Id id = k.next_id;
     for (const auto& [own, f] : k.intrinsics) id = std::max(id, own + 1);
-    for (const auto& [own, m] : k.tensor_maps) id = std::max(id, own + 1);
     return id;
   }
   Id variable(Id id) const {
@@ -99,35 +99,23 @@ class Renamed {
   void statements(std::vector<KStmt>& list) {
     for (KStmt& s : list) {
       for_each_expr(s, [&](Expr& e) { change(e); });
-      s.var = variable(s.var);
-      if (s.buffer) s.buffer = buffer(s.buffer);
-      if (s.launch) launch(s);
-      if (s.sync) {
-        auto own = std::make_shared<ir::Sync>(*s.sync);
-        if (own->buffer) own->buffer = buffer(own->buffer);
-        for (Expr* e : {&own->index, &own->count, &own->bytes, &own->parity, &own->rank}) change(*e);
-        s.sync = std::move(own);
-      }
-      if (s.call) call(s);
-      statements(s.body), statements(s.otherwise);
+      s.visit([&](ir::KFor& n) { n.var = variable(n.var); }, [&](ir::KLet& n) { n.var = variable(n.var); },
+              [&](ir::KStore& n) { n.buffer = buffer(n.buffer); }, [&](ir::KPrefetch& n) { n.buffer = buffer(n.buffer); },
+              [&](ir::KLaunch& n) {
+                for (Id& block : n.block) block = variable(block);
+                n.thread = variable(n.thread);
+              },
+              [&](ir::KSync& n) {
+                if (n.buffer) n.buffer = buffer(n.buffer);
+              },
+              [&](ir::KCall& n) {
+                if (n.intrinsic) n.intrinsic += by_;
+                for (ir::Call::Actual& a : n.actuals)
+                  if (a.buffer) a.buffer = k_.tensor_maps.count(a.buffer) ? a.buffer + by_ : buffer(a.buffer);
+              },
+              [](ir::KIf&) {});
+      for (auto* inside : s.bodies()) statements(*inside);
     }
-  }
-  void launch(KStmt& s) {
-    auto own = std::make_shared<ir::Launch>(*s.launch);
-    for (Expr* list : {own->grid, own->cluster})
-      for (int d = 0; d < 3; ++d) change(list[d]);
-    for (Id& block : own->block) block = variable(block);
-    own->thread = variable(own->thread);
-    s.launch = std::move(own);
-  }
-  void call(KStmt& s) {
-    auto own = std::make_shared<ir::Call>(*s.call);
-    if (own->intrinsic) own->intrinsic += by_;
-    for (ir::Call::Actual& a : own->actuals) {
-      if (!a.buffer) continue;
-      a.buffer = k_.tensor_maps.count(a.buffer) ? a.buffer + by_ : buffer(a.buffer);
-    }
-    s.call = std::move(own);
   }
 
   Kernel& k_;
@@ -138,12 +126,8 @@ class Renamed {
 
 void number_launches(std::vector<KStmt>& list, const std::string& name, int& count) {
   for (KStmt& s : list) {
-    if (s.launch) {
-      auto own = std::make_shared<ir::Launch>(*s.launch);
-      own->name = name + (count++ == 0 ? "" : "_" + std::to_string(count));
-      s.launch = std::move(own);
-    }
-    number_launches(s.body, name, count), number_launches(s.otherwise, name, count);
+    if (auto* launch = s.as<ir::KLaunch>()) launch->name = name + (count++ == 0 ? "" : "_" + std::to_string(count));
+    for (auto* inside : s.bodies()) number_launches(*inside, name, count);
   }
 }
 
@@ -168,10 +152,10 @@ class Merged {
         k_.strides.push_back(s);
     k_.intrinsics.merge(v.intrinsics);
     k_.tensor_maps.merge(v.tensor_maps);
-    KStmt choice = if_stmt(condition, std::move(v.body), where);
-    choice.otherwise = std::move(k_.body);
+    k_.next_id = std::max(k_.next_id, v.next_id);
+    ir::KIf choice{condition, std::move(v.body), std::move(k_.body)};
     k_.body.clear();
-    k_.body.push_back(std::move(choice));
+    k_.body.push_back({where, std::move(choice)});
   }
 
   Kernel take() {

@@ -26,7 +26,12 @@ namespace ashlar::lower_impl {
 namespace {
 
 using ir::Id;
+using ir::KFor;
+using ir::KIf;
+using ir::KLet;
+using ir::KPrefetch;
 using ir::KStmt;
+using ir::KStore;
 using ir::Op;
 
 class Lanes {
@@ -53,47 +58,53 @@ class Lanes {
   }
 
   void statement(std::vector<KStmt>& out, KStmt s, const Expr& mask) {
-    switch (s.kind) {
-      case KStmt::Kind::store:
-        store(s, mask);
-        break;
-      case KStmt::Kind::let:
-        s.value = visit(s.value);
-        if (is_vector(s.value)) varying_.insert(s.var);
-        s.body = body(std::move(s.body), mask);
-        break;
-      case KStmt::Kind::for_:
-        s.begin = visit(s.begin);
-        s.extent = visit(s.extent);
-        if (is_vector(s.begin) || is_vector(s.extent))
-          throw InternalError("a loop inside a vectorized one has bounds of its own in each lane");
-        s.body = body(std::move(s.body), mask);
-        break;
-      case KStmt::Kind::prefetch:  // of the first lane's line
-        s.address = ir::substitute(s.address, {{var_, begin_}});
-        break;
-      case KStmt::Kind::if_: {
-        s.value = visit(s.value);
-        if (!is_vector(s.value)) {
-          s.body = body(std::move(s.body), mask);
-          s.otherwise = body(std::move(s.otherwise), mask);
-          break;
-        }
-        auto under = [&](const Expr& c) { return mask.empty() ? c : ir::logic_and(mask, c); };
-        for (KStmt& k : body(std::move(s.body), under(s.value))) out.push_back(std::move(k));
-        if (!s.otherwise.empty())
-          for (KStmt& k : body(std::move(s.otherwise), under(ir::logic_not(s.value)))) out.push_back(std::move(k));
-        return;
-      }
-      case KStmt::Kind::launch:
-      case KStmt::Kind::sync:
-      case KStmt::Kind::call:
-        throw InternalError("a statement of parallel hardware inside a vectorized loop");
-    }
-    out.push_back(std::move(s));
+    const auto collective = [](const auto&) -> bool {
+      throw InternalError("a statement of parallel hardware inside a vectorized loop");
+    };
+    const bool stays = s.visit(
+        [&](KStore& n) {
+          store(n, mask);
+          return true;
+        },
+        [&](KLet& n) {
+          n.value = visit(n.value);
+          if (is_vector(n.value)) varying_.insert(n.var);
+          n.body = body(std::move(n.body), mask);
+          return true;
+        },
+        [&](KFor& n) {
+          n.begin = visit(n.begin);
+          n.extent = visit(n.extent);
+          if (is_vector(n.begin) || is_vector(n.extent))
+            throw InternalError("a loop inside a vectorized one has bounds of its own in each lane");
+          n.body = body(std::move(n.body), mask);
+          return true;
+        },
+        [&](KPrefetch& n) {  // of the first lane's line
+          n.address = ir::substitute(n.address, {{var_, begin_}});
+          return true;
+        },
+        [&](KIf& n) { return branch(out, n, mask); }, [&](ir::KLaunch& n) { return collective(n); },
+        [&](ir::KSync& n) { return collective(n); }, [&](ir::KCall& n) { return collective(n); });
+    if (stays) out.push_back(std::move(s));
   }
 
-  void store(KStmt& s, const Expr& mask) {
+  // A condition on lanes is the mask of what stands under it, which goes to `out` itself.
+  bool branch(std::vector<KStmt>& out, KIf& n, const Expr& mask) {
+    n.condition = visit(n.condition);
+    if (!is_vector(n.condition)) {
+      n.body = body(std::move(n.body), mask);
+      n.otherwise = body(std::move(n.otherwise), mask);
+      return true;
+    }
+    const auto under = [&](const Expr& c) { return mask.empty() ? c : ir::logic_and(mask, c); };
+    for (KStmt& k : body(std::move(n.body), under(n.condition))) out.push_back(std::move(k));
+    if (!n.otherwise.empty())
+      for (KStmt& k : body(std::move(n.otherwise), under(ir::logic_not(n.condition)))) out.push_back(std::move(k));
+    return false;
+  }
+
+  void store(KStore& s, const Expr& mask) {
     s.address = visit(s.address);
     s.value = visit(s.value);
     Expr own = s.mask.empty() ? Expr() : visit(s.mask);
@@ -228,25 +239,25 @@ class Lanes {
 void visit(std::vector<KStmt>& list) {
   std::vector<KStmt> out;
   for (KStmt& s : list) {
-    visit(s.body);
-    visit(s.otherwise);
-    if (s.kind != KStmt::Kind::for_ || s.loop_kind != ir::LoopKind::vectorized) {
+    for (auto* inside : s.bodies()) visit(*inside);
+    KFor* loop = ir::as_loop(s, ir::LoopKind::vectorized);
+    if (!loop) {
       out.push_back(std::move(s));
       continue;
     }
     std::int64_t lanes = 0;
-    const auto scalable = ir::scalable_lanes(s.extent);
+    const auto scalable = ir::scalable_lanes(loop->extent);
     if (scalable) lanes = *scalable;
-    if ((!scalable && !ir::is_int(s.extent, &lanes)) || lanes > UINT16_MAX)
-      throw InternalError("a vectorized loop of " + ir::text(s.extent) + " lanes");
-    Lanes all(s.var, s.begin, s.extent, static_cast<int>(lanes), scalable.has_value());
-    for (KStmt& k : all.body(std::move(s.body), Expr())) out.push_back(std::move(k));
+    if ((!scalable && !ir::is_int(loop->extent, &lanes)) || lanes > UINT16_MAX)
+      throw InternalError("a vectorized loop of " + ir::text(loop->extent) + " lanes");
+    Lanes all(loop->var, loop->begin, loop->extent, static_cast<int>(lanes), scalable.has_value());
+    for (KStmt& k : all.body(std::move(loop->body), Expr())) out.push_back(std::move(k));
   }
   list = std::move(out);
 }
 
 }  // namespace
 
-void vectorize(Draft& draft) { visit(draft.kernel.body); }
+void vectorize(ir::Kernel& kernel) { visit(kernel.body); }
 
 }  // namespace ashlar::lower_impl

@@ -68,7 +68,7 @@ void Counted::operations(Type type, bool matrix, double count) {
   if (count > 0) kinds.push_back({type, matrix, count});
 }
 
-void Counted::entered(const KStmt& loop, std::int64_t iterations, double times) {
+void Counted::entered(const ir::KFor& loop, std::int64_t iterations, double times) {
   for (Parallel& p : parallel)
     if (p.loop == &loop) {
       p.least = std::min(p.least, iterations), p.most = std::max(p.most, iterations), p.times += times;
@@ -156,95 +156,91 @@ double Counter::share(const Expr& condition) const {
 bool Counter::decided_by(const std::vector<KStmt>& list, Id variable) const {
   const auto uses = [&](const Expr& e) { return !e.empty() && ir::uses_var(e, variable); };
   return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
-    if (s.kind == KStmt::Kind::if_ && uses(s.value)) return true;
-    if (s.kind == KStmt::Kind::for_ && (uses(s.begin) || uses(s.extent)) && (uses(s.extent) || decided_by(s.body, s.var)))
+    if (const auto* branch = s.as<ir::KIf>(); branch && uses(branch->condition)) return true;
+    if (const auto* loop = s.as<ir::KFor>();
+        loop && (uses(loop->extent) || (uses(loop->begin) && decided_by(loop->body, loop->var))))
       return true;
-    if (s.kind == KStmt::Kind::let && uses(s.value) && decided_by(s.body, s.var)) return true;
-    return decided_by(s.body, variable) || decided_by(s.otherwise, variable);
+    if (const auto* let = s.as<ir::KLet>(); let && uses(let->value) && decided_by(let->body, let->var)) return true;
+    const auto parts = s.bodies();
+    return std::any_of(parts.begin(), parts.end(), [&](const auto* part) { return decided_by(*part, variable); });
   });
+}
+
+void Counter::loop(const ir::KFor& s, double times) {
+  std::int64_t begin = 0, extent = 1;
+  const bool constant = ir::is_int(placed(s.extent), &extent);
+  ir::is_int(placed(s.begin), &begin);
+  extent = constant ? std::max<std::int64_t>(0, extent) : 1;
+  if (s.kind == ir::LoopKind::parallel) counted_.entered(s, constant ? extent : 0, times);
+  loops_.push_back(&s);
+  const auto iterations = [&](std::int64_t from, std::int64_t n) {  // as the middle one
+    if (n <= 0) return;
+    place_.emplace_back(s.var, ir::index(begin + from + (n - 1) / 2));
+    visit(s.body, times * static_cast<double>(n));
+    place_.pop_back();
+  };
+  if (decided_by(s.body, s.var)) {
+    const std::int64_t around = visits_;
+    const std::int64_t ends = extent * around <= all_visited ? extent : std::min(extent, end_visited);
+    visits_ = around * std::max<std::int64_t>(1, std::min(extent, 2 * ends + 1));
+    const std::int64_t last = std::max(ends, extent - ends);
+    for (std::int64_t n = 0; n < ends; ++n) iterations(n, 1);
+    iterations(ends, last - ends);
+    for (std::int64_t n = last; n < extent; ++n) iterations(n, 1);
+    visits_ = around;
+  } else {
+    iterations(0, extent);
+  }
+  loops_.pop_back();
+}
+
+void Counter::branch(const ir::KIf& s, double times) {
+  const double yes = share(s.condition);
+  const bool same_for_all = launch_ && !ir::has_load(s.condition) && !ir::uses_var(s.condition, launch_->thread);
+  if (same_for_all) when_.push_back(s.condition);
+  visit(s.body, times * yes);
+  if (same_for_all) when_.back() = ir::logic_not(s.condition);
+  visit(s.otherwise, times * (1 - yes));
+  if (same_for_all) when_.pop_back();
+}
+
+void Counter::call(const ir::KCall& s, double times) {
+  if (s.function) return;  // what it does is its own
+  const ir::Intrinsic& f = k_.intrinsics.at(s.intrinsic);
+  if (f.name.starts_with("shuffle")) counted_.shuffles += times / threads_;
+  if (f.is_users()) counted_.operations(type_of(f), true, times * operations_of(f));
+  for (std::size_t o = 0; o < f.operands.size(); ++o) {
+    const ir::IntrinsicOperand& operand = f.operands[o];
+    if (operand.kind != ir::IntrinsicOperand::Kind::tile || operand.place == ir::IntrinsicOperand::Place::registers) continue;
+    Expr at = s.actuals[o].address;
+    std::int64_t n = operand.shape.empty() ? 1 : operand.shape[0];
+    if (operand.map.size() == 2) n = last_of(operand) + 1;  // a run behind the address of each lane
+    if (n > 1) at = ir::ramp(at, ir::index(1), static_cast<int>(n));
+    access(s.actuals[o].buffer, operand.access != ir::IntrinsicOperand::Access::read, at, times);
+  }
 }
 
 void Counter::visit(const std::vector<KStmt>& list, double times) {
   if (times == 0) return;
-  for (const KStmt& s : list) {
-    switch (s.kind) {
-      case KStmt::Kind::for_: {
-        std::int64_t begin = 0, extent = 1;
-        const bool constant = ir::is_int(placed(s.extent), &extent);
-        ir::is_int(placed(s.begin), &begin);
-        extent = constant ? std::max<std::int64_t>(0, extent) : 1;
-        if (s.loop_kind == ir::LoopKind::parallel) counted_.entered(s, constant ? extent : 0, times);
-        loops_.push_back(&s);
-        const auto iterations = [&](std::int64_t from, std::int64_t n) {  // as the middle one
-          if (n <= 0) return;
-          place_.emplace_back(s.var, ir::index(begin + from + (n - 1) / 2));
-          visit(s.body, times * static_cast<double>(n));
-          place_.pop_back();
-        };
-        if (decided_by(s.body, s.var)) {
-          const std::int64_t around = visits_;
-          const std::int64_t ends = extent * around <= all_visited ? extent : std::min(extent, end_visited);
-          visits_ = around * std::max<std::int64_t>(1, std::min(extent, 2 * ends + 1));
-          const std::int64_t last = std::max(ends, extent - ends);
-          for (std::int64_t n = 0; n < ends; ++n) iterations(n, 1);
-          iterations(ends, last - ends);
-          for (std::int64_t n = last; n < extent; ++n) iterations(n, 1);
-          visits_ = around;
-        } else {
-          iterations(0, extent);
-        }
-        loops_.pop_back();
-        break;
-      }
-      case KStmt::Kind::if_: {
-        const double yes = share(s.value);
-        const bool same_for_all = launch_ && !ir::has_load(s.value) && !ir::uses_var(s.value, launch_->thread);
-        if (same_for_all) when_.push_back(s.value);
-        visit(s.body, times * yes);
-        if (same_for_all) when_.back() = ir::logic_not(s.value);
-        visit(s.otherwise, times * (1 - yes));
-        if (same_for_all) when_.pop_back();
-        break;
-      }
-      case KStmt::Kind::let:
-        expression(s.value, times);
-        place_.emplace_back(s.var, ir::substitute(s.value, place_));
-        visit(s.body, times);
-        place_.pop_back();
-        break;
-      case KStmt::Kind::store:
-        expression(s.value, times);
-        access(s.buffer, true, s.address, times);
-        break;
-      case KStmt::Kind::call: {
-        if (s.call->function) break;  // what it does is its own
-        const ir::Intrinsic& f = k_.intrinsics.at(s.call->intrinsic);
-        if (f.name.starts_with("shuffle")) counted_.shuffles += times / threads_;
-        if (f.is_users()) counted_.operations(type_of(f), true, times * operations_of(f));
-        for (std::size_t o = 0; o < f.operands.size(); ++o) {
-          const ir::IntrinsicOperand& operand = f.operands[o];
-          if (operand.kind != ir::IntrinsicOperand::Kind::tile || operand.place == ir::IntrinsicOperand::Place::registers)
-            continue;
-          Expr at = s.call->actuals[o].address;
-          std::int64_t n = operand.shape.empty() ? 1 : operand.shape[0];
-          if (operand.map.size() == 2) n = last_of(operand) + 1;  // a run behind the address of each lane
-          if (n > 1) at = ir::ramp(at, ir::index(1), static_cast<int>(n));
-          access(s.call->actuals[o].buffer, operand.access != ir::IntrinsicOperand::Access::read, at, times);
-        }
-        break;
-      }
-      case KStmt::Kind::sync:
-        if (s.sync->kind == ir::Sync::Kind::block) counted_.barriers += times / threads_;
-        if (s.sync->kind == ir::Sync::Kind::warp) counted_.warp_barriers += times / threads_;
-        if (s.sync->kind == ir::Sync::Kind::wait) counted_.waits += times / threads_;
-        break;
-      case KStmt::Kind::launch:
-        visit(s.body, times);
-        break;
-      case KStmt::Kind::prefetch:
-        break;
-    }
-  }
+  for (const KStmt& s : list)
+    s.visit([&](const ir::KFor& n) { loop(n, times); }, [&](const ir::KIf& n) { branch(n, times); },
+            [&](const ir::KLet& n) {
+              expression(n.value, times);
+              place_.emplace_back(n.var, ir::substitute(n.value, place_));
+              visit(n.body, times);
+              place_.pop_back();
+            },
+            [&](const ir::KStore& n) {
+              expression(n.value, times);
+              access(n.buffer, true, n.address, times);
+            },
+            [&](const ir::KCall& n) { call(n, times); },
+            [&](const ir::KSync& n) {
+              if (n.kind == ir::Sync::Kind::block) counted_.barriers += times / threads_;
+              if (n.kind == ir::Sync::Kind::warp) counted_.warp_barriers += times / threads_;
+              if (n.kind == ir::Sync::Kind::wait) counted_.waits += times / threads_;
+            },
+            [&](const ir::KLaunch& n) { visit(n.body, times); }, [](const ir::KPrefetch&) {});
 }
 
 void Counter::expression(const Expr& e, double times) {
@@ -261,13 +257,13 @@ void Counter::expression(const Expr& e, double times) {
 void Counter::access(Id buffer, bool store, const Expr& address, double times) {
   const ir::KBuffer& b = k_.buffers.at(buffer);
   if (b.storage == Storage::registers || b.storage == Storage::stack) return;
-  Uses& uses = counted_.uses[{buffer, store}];
+  Traffic& traffic = counted_.traffic[{buffer, store}];
   if (std::find(counted_.order.begin(), counted_.order.end(), buffer) == counted_.order.end()) counted_.order.push_back(buffer);
   const double bytes = times * address.type().lanes *
                        (b.type.is_packed() && b.storage == Storage::argument ? b.type.bits / 8.0 : b.type.bytes());
-  uses.bytes += bytes;
+  traffic.bytes += bytes;
   if (b.storage == Storage::argument || b.storage == Storage::workspace) counted_.global_bytes += bytes;
-  const bool known_site = std::any_of(uses.sites.begin(), uses.sites.end(),
+  const bool known_site = std::any_of(traffic.sites.begin(), traffic.sites.end(),
                                       [&](const Site& s) { return ir::same(s.address, address) && s.loops == loops_; });
   if (known_site) return;
   Site site{address, loops_, when_, address.type().lanes, false};
@@ -279,7 +275,7 @@ void Counter::access(Id buffer, bool store, const Expr& address, double times) {
     if (neighbours || one) site.address = ir::args_of(address)[0];
     if (one) site.elements = 1;
   }
-  uses.sites.push_back(std::move(site));
+  traffic.sites.push_back(std::move(site));
 }
 
 void Counter::registers(const std::vector<KStmt>& list) {
@@ -300,17 +296,17 @@ void Counter::registers(const std::vector<KStmt>& list) {
         return true;
       });
     });
-    if (s.kind == KStmt::Kind::store) touch(s.buffer, s.address);
-    if (s.kind == KStmt::Kind::call && !s.call->function)
-      for (std::size_t o = 0; o < s.call->actuals.size(); ++o) {
-        const ir::Call::Actual& a = s.call->actuals[o];
+    if (const auto* store = s.as<ir::KStore>()) touch(store->buffer, store->address);
+    if (const auto* call = s.as<ir::KCall>(); call && !call->function)
+      for (std::size_t o = 0; o < call->actuals.size(); ++o) {
+        const ir::Call::Actual& a = call->actuals[o];
         if (!a.buffer || !k_.buffers.count(a.buffer)) continue;
-        const ir::IntrinsicOperand& operand = k_.intrinsics.at(s.call->intrinsic).operands[o];
+        const ir::IntrinsicOperand& operand = k_.intrinsics.at(call->intrinsic).operands[o];
         for (std::int64_t r = 0; r <= last_of(operand); ++r) touch(a.buffer, ir::add(a.address, ir::index(r)));
         if (const auto life = lives_.find(a.buffer); life != lives_.end())
           life->second.packed = true;  // instructions want it so
       }
-    registers(s.body), registers(s.otherwise);
+    for (const auto* part : s.bodies()) registers(*part);
   }
 }
 

@@ -6,7 +6,7 @@
 // both ends (conditions of a pipeline or a tail change there) and the middle one for the rest.
 //
 //   Counter c(kernel, sizes);
-//   Counted n = c.count(launch.body, &*launch.launch);     n.operations, n.accesses["x"] ...
+//   Counted n = c.count(launch.body, &launch);     n.operations, n.accesses["x"] ...
 #include <map>
 #include <string>
 #include <vector>
@@ -18,13 +18,13 @@ namespace ashlar::report {
 
 struct Site {  // one access of a statement
   Expr address;
-  std::vector<const ir::KStmt*> loops;  // around it, inside the launch
-  std::vector<Expr> when;               // conditions around it that are the same for all threads
-  int elements = 1;                     // neighbours that one thread accesses at once
-  bool spread = false;                  // several that are no neighbours
+  std::vector<const ir::KFor*> loops;  // around it, inside the launch
+  std::vector<Expr> when;              // conditions around it that are the same for all threads
+  int elements = 1;                    // neighbours that one thread accesses at once
+  bool spread = false;                 // several that are not adjacent
 };
 
-struct Uses {  // of one buffer, by loads or by stores
+struct Traffic {  // of one buffer, by loads or by stores
   std::vector<Site> sites;
   double bytes = 0;  // asked for, by all threads together
 };
@@ -43,14 +43,14 @@ struct Counted {
     return n;
   }
   void operations(Type, bool matrix, double count);
-  void entered(const ir::KStmt& loop, std::int64_t iterations, double times);  // one over workers
+  void entered(const ir::KFor& loop, std::int64_t iterations, double times);  // one over workers
   double global_bytes = 0;
-  std::map<std::pair<ir::Id, bool>, Uses> uses;                     // by buffer; true: stores
+  std::map<std::pair<ir::Id, bool>, Traffic> traffic;               // by buffer; true: stores
   std::vector<ir::Id> order;                                        // of first use
   double barriers = 0, warp_barriers = 0, waits = 0, shuffles = 0;  // that a thread executes, on average
   std::int64_t registers = 0;  // 32-bit words of Scope::registers alive at once, of one thread
   struct Parallel {            // a loop over workers, entered so many times, each time with this many iterations
-    const ir::KStmt* loop;
+    const ir::KFor* loop;
     std::int64_t least, most;
     double times;
   };
@@ -68,6 +68,9 @@ class Counter {
 
  private:
   void visit(const std::vector<ir::KStmt>& list, double times);
+  void loop(const ir::KFor&, double times);
+  void branch(const ir::KIf&, double times);
+  void call(const ir::KCall&, double times);
   void expression(const Expr&, double times);
   void access(ir::Id buffer, bool store, const Expr& address, double times);
   void registers(const std::vector<ir::KStmt>& list);
@@ -81,7 +84,7 @@ class Counter {
   std::int64_t visits_ = 1;           // of a statement, so far, by loops around it
   const ir::Launch* launch_ = nullptr;
   Counted counted_;
-  std::vector<const ir::KStmt*> loops_;
+  std::vector<const ir::KFor*> loops_;
   std::vector<Expr> when_;
   struct Life {
     std::map<std::int64_t, bool> words;

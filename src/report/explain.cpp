@@ -27,7 +27,7 @@ using report::number;
 using report::Operations;
 using report::scaled;
 using report::Site;
-using report::Uses;
+using report::Traffic;
 
 class Explainer {
  public:
@@ -81,16 +81,15 @@ class Explainer {
   // ---- launches -----------------------------------------------------------------------------------------------------------
   void launches(const std::vector<KStmt>& list, Counted& all) {
     for (const KStmt& s : list) {
-      if (s.kind == KStmt::Kind::launch) {
-        const Counted c = counter_.count(s.body, &*s.launch);
-        launch(*s.launch, c);
+      if (const auto* one = s.as<ir::KLaunch>()) {
+        const Counted c = counter_.count(one->body, one);
+        launch(*one, c);
         for (const Operations& o : c.kinds) all.operations(o.type, o.matrix, o.count);
         all.global_bytes += c.global_bytes;
         all.order.insert(all.order.end(), c.order.begin(), c.order.end());
         continue;
       }
-      launches(s.body, all);
-      launches(s.otherwise, all);
+      for (const auto* part : s.bodies()) launches(*part, all);
     }
   }
 
@@ -112,7 +111,7 @@ class Explainer {
     line("synchronisation", meets + " that a thread executes");
     for (Id id : c.order)
       for (bool store : {false, true})
-        if (const auto uses = c.uses.find({id, store}); uses != c.uses.end()) access(l, id, store, uses->second);
+        if (const auto traffic = c.traffic.find({id, store}); traffic != c.traffic.end()) access(l, id, store, traffic->second);
     operations(c);
     line("requested", scaled(c.global_bytes, "B of global memory"));
   }
@@ -141,20 +140,20 @@ class Explainer {
   }
 
   // The worst of the accesses to one buffer.
-  void access(const ir::Launch& l, Id id, bool store, const Uses& uses) {
+  void access(const ir::Launch& l, Id id, bool store, const Traffic& traffic) {
     const ir::KBuffer& b = k_.buffers.at(id);
     const bool shared = b.storage == Storage::shared;
     const int lanes = static_cast<int>(std::min<std::int64_t>(32, l.threads));
     int degree = 0, wavefronts = 0, sectors = 0, minimum = 0, unknown = 0, vector = 1;
     std::string why;
-    for (const Site& site : uses.sites) {
+    for (const Site& site : traffic.sites) {
       vector = std::max(vector, site.elements);
       if (site.spread) {
-        ++unknown, why = "a vector of elements that are no neighbours";
+        ++unknown, why = "a vector of elements that are not adjacent";
         continue;
       }
       analysis::Facts facts;
-      const Id element = fresh_, lane = fresh_ + 1, warp = fresh_ + 2;
+      const Id element = k_.next_id, lane = k_.next_id + 1, warp = k_.next_id + 2;  // of nothing in the kernel
       for (int d = 0; d < 3; ++d)
         if (l.block[d]) facts.bound(l.block[d], 0, std::max<std::int64_t>(0, counter_.value(l.grid[d], 1) - 1));
       facts.bound(lane, 0, lanes - 1);
@@ -162,7 +161,7 @@ class Explainer {
       const ir::Substitution thread{
           {l.thread, ir::add(ir::mul(ir::var(warp, "warp"), ir::index(lanes)), ir::var(lane, "lane"))}};
       const auto placed = [&](const Expr& e) { return ir::substitute(counter_.known(e), thread); };
-      for (const KStmt* loop : site.loops) {
+      for (const ir::KFor* loop : site.loops) {
         const Expr begin = placed(loop->begin);
         facts.range(loop->var, begin, ir::sub(ir::add(begin, placed(loop->extent)), ir::index(1)));
       }
@@ -187,7 +186,7 @@ class Explainer {
       text += counted(sectors, "sector") + ", " + std::to_string(minimum) + " at least";
     if (unknown) text += std::string(degree || sectors ? "; " : "") + "unknown for " + std::to_string(unknown) + ": " + why;
     if (vector > 1) text += "; " + std::to_string(vector) + " elements at once";
-    if (uses.sites.size() > 1) text += "; the worst of " + std::to_string(uses.sites.size());
+    if (traffic.sites.size() > 1) text += "; the worst of " + std::to_string(traffic.sites.size());
     line(b.name + (store ? " store" : " load"), text);
   }
 
@@ -247,25 +246,25 @@ class Explainer {
                           std::to_string(counter_.value(k_.workspace_per_worker)) + " for each worker");
     for (Id id : c.order)
       for (bool store : {false, true})
-        if (const auto uses = c.uses.find({id, store}); uses != c.uses.end()) vectors(id, store, uses->second);
+        if (const auto traffic = c.traffic.find({id, store}); traffic != c.traffic.end()) vectors(id, store, traffic->second);
     balance(c);
   }
 
-  void vectors(Id id, bool store, const Uses& uses) {
+  void vectors(Id id, bool store, const Traffic& traffic) {
     int widest = 1, vectors = 0, spread = 0;
-    for (const Site& s : uses.sites) {
+    for (const Site& s : traffic.sites) {
       if (s.spread) ++spread;
       if (!s.spread && s.elements > 1) ++vectors, widest = std::max(widest, s.elements);
     }
-    const int one = static_cast<int>(uses.sites.size()) - vectors - spread;
+    const int one = static_cast<int>(traffic.sites.size()) - vectors - spread;
     std::string text;
     const auto add = [&](int n, const std::string& what) {
       if (n) text += (text.empty() ? "" : ", ") + std::to_string(n) + " " + what;
     };
     add(vectors, "of neighbours, up to " + std::to_string(widest) + " at once");
     add(one, "of one element");
-    add(spread, "of elements that are no neighbours");
-    line(k_.buffers.at(id).name + (store ? " store" : " load"), text + "; " + scaled(uses.bytes, "B"));
+    add(spread, "of elements that are not adjacent");
+    line(k_.buffers.at(id).name + (store ? " store" : " load"), text + "; " + scaled(traffic.bytes, "B"));
   }
 
   const ir::Kernel& k_;
@@ -274,7 +273,6 @@ class Explainer {
   Counter counter_;
   const report::DeviceFigures* figures_ = nullptr;
   std::string out_;
-  const Id fresh_ = Id{1} << 40;  // beyond the ids of a kernel
 };
 
 }  // namespace
@@ -283,8 +281,7 @@ static std::string worst_first(const ir::Program& p, const Target& target, const
   const auto symbols = report::sizes_of(p.symbols, p.name, sizes, where);
   const ir::Variant* variant = report::variant_at(p, symbols);
   const ir::Program& taken = variant ? *variant->program : p;
-  const std::vector<report::Loss> all =
-      report::losses(taken, target, report::stage_figures(taken, target, symbols));
+  const std::vector<report::Loss> all = report::losses(taken, target, report::stage_figures(taken, target, symbols));
   std::string text = "worst first\n";
   for (std::size_t k = 0; k < std::min<std::size_t>(3, all.size()); ++k)
     text += "  " + std::to_string(k + 1) + ". " + all[k].text + "\n";

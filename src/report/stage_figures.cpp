@@ -15,7 +15,11 @@
 namespace ashlar::report {
 namespace {
 
+using ir::AllocStmt;
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Op;
 using ir::Program;
 using ir::Stmt;
@@ -137,9 +141,9 @@ class Figures {
   Known middle(const std::vector<const Stmt*>& path, std::size_t until) const {
     Known known = symbols_;
     for (std::size_t k = 0; k < until; ++k)
-      if (path[k]->kind == Stmt::Kind::loop) {
+      if (const LoopStmt* l = path[k]->as<LoopStmt>()) {
         const Values v = range(*path[k], known);
-        known[path[k]->axis] = Values::one(v.low + (v.high - v.low) / 2);
+        known[l->axis] = Values::one(v.low + (v.high - v.low) / 2);
       }
     return known;
   }
@@ -166,14 +170,15 @@ class Figures {
 
 // Of a dimension that slides along a loop that runs: what all its iterations compute together is what they need together.
 std::optional<Values> Figures::slid_over(const Stmt& nest, Id iter, const Known& known) const {
-  for (const ir::Slide& s : nest.slides) {
+  const NestStmt& node = nest.get<NestStmt>();
+  for (const ir::Slide& s : node.slides) {
     if (s.iter != iter) continue;
-    const auto at = known.find(ir::find(p_, s.loop)->axis);
+    const auto at = known.find(ir::find(p_, s.loop)->get<LoopStmt>().axis);
     if (at == known.end() || at->second.single()) continue;
     auto [found, made] = required_.try_emplace(nest.id);
     if (made) found->second = analysis::required_region(p_, nest.id);
     std::size_t d = 0;
-    for (const ir::IterVar& v : p_.stage(nest.stage).iters) {
+    for (const ir::IterVar& v : p_.stage(node.stage).iters) {
       if (v.id == iter) break;
       d += v.kind != ir::IterKind::reduce;
     }
@@ -186,9 +191,9 @@ std::optional<Values> Figures::slid_over(const Stmt& nest, Id iter, const Known&
 
 void Figures::iterations(const Stmt& nest, Known& known) const {
   std::vector<std::pair<Id, Values>> found;
-  for (const ir::Root& r : nest.roots) {
+  for (const ir::Root& r : nest.get<NestStmt>().roots) {
     const auto begin = values_of(r.begin, known), extent = values_of(r.extent, known);
-    auto v = values_of(ir::iter_value(p_, nest, r.iter), known);
+    auto v = values_of(ir::iter_value(p_, nest.get<NestStmt>(), r.iter), known);
     const auto window = slid_over(nest, r.iter, known);
     if (window) {
       v = window;
@@ -283,31 +288,31 @@ void Figures::access(Id id, const std::vector<Expr>& at, const Known& known, boo
 // Everything below a statement, `known` holding the variables around it. `partial`: a reduction goes on from what is stored.
 void Figures::touch(const Stmt& s, const Stmt* nest, Known& known, bool partial, std::map<Id, Touched>& all,
                     std::set<Id>& inside) const {
-  if (s.kind == Stmt::Kind::alloc) inside.insert(s.buffer);
-  if (s.kind == Stmt::Kind::nest) {
+  if (const AllocStmt* alloc = s.as<AllocStmt>()) inside.insert(alloc->buffer);
+  if (const NestStmt* n = s.as<NestStmt>()) {
     nest = &s, partial = false;
     // what is read of it is computed here, unless a window slides from one run to the next
-    const bool whole = std::none_of(s.slides.begin(), s.slides.end(), [&](const ir::Slide& w) {
-      const auto at = known.find(ir::find(p_, w.loop)->axis);
+    const bool whole = std::none_of(n->slides.begin(), n->slides.end(), [&](const ir::Slide& w) {
+      const auto at = known.find(ir::find(p_, w.loop)->get<LoopStmt>().axis);
       return at != known.end() && at->second.single();
     });
-    if (whole) made_.insert(s.stage);
+    if (whole) made_.insert(n->stage);
   }
-  if (s.kind == Stmt::Kind::loop) known[s.axis] = range(s, known);
-  if (s.kind == Stmt::Kind::block) {
-    const ir::Stage& stage = p_.stage(s.stage);
+  if (const LoopStmt* loop = s.as<LoopStmt>()) known[loop->axis] = range(s, known);
+  if (const BlockStmt* block = s.as<BlockStmt>()) {
+    const ir::Stage& stage = p_.stage(block->stage);
     Known here = known;
     iterations(*nest, here);
     for (const analysis::Read& r : analysis::reads_of(stage))
       if (analysis::happens_in(r, s))
         access(r.load.node()->id, {ir::args_of(r.load).begin(), ir::args_of(r.load).end()}, here, false, all);
     for (Id b : stage.buffers) {
-      const std::vector<Expr> at = ir::stored_at(stage, s.piece);
+      const std::vector<Expr> at = ir::stored_at(stage, block->piece);
       access(b, at, here, true, all);
-      if (partial && stage.is_reduction() && s.piece != Stmt::Piece::init) access(b, at, here, false, all);
+      if (partial && stage.is_reduction() && block->piece != ir::Piece::init) access(b, at, here, false, all);
     }
   }
-  for (const Stmt& below : s.body) touch(below, nest, known, partial, all, inside);
+  for (const Stmt& below : s.body()) touch(below, nest, known, partial, all, inside);
 }
 
 // One run of the loop, or of the nest, at place `at` of a path.
@@ -319,13 +324,13 @@ LoopFigures Figures::loop(const std::vector<const Stmt*>& path, std::size_t at, 
   const Stmt* nest = nullptr;
   bool partial = false;
   for (std::size_t k = 0; k <= at; ++k) {
-    if (path[k]->kind == Stmt::Kind::nest) nest = path[k], partial = false;
-    if (k < at && path[k]->kind == Stmt::Kind::loop && p_.axis(path[k]->axis).reduce) {
+    if (path[k]->is<NestStmt>()) nest = path[k], partial = false;
+    if (const LoopStmt* around_it = path[k]->as<LoopStmt>(); around_it && k < at && p_.axis(around_it->axis).reduce) {
       const Known around = middle(path, k);
       partial = partial || trips(*path[k], around) > 1;
     }
   }
-  if (s.kind == Stmt::Kind::loop) f.name = p_.axis(s.axis).name, f.kind = s.loop_kind, f.trips = trips(s, known);
+  if (const LoopStmt* l = s.as<LoopStmt>()) f.name = p_.axis(l->axis).name, f.kind = l->kind, f.trips = trips(s, known);
   std::map<Id, Touched> all;
   std::set<Id> inside;
   Known within = known;
@@ -358,13 +363,13 @@ Figures::Loops Figures::points(std::vector<const Stmt*> loops, const Stmt& nest,
     std::rotate(lanes, lanes + 1, loops.end());
   std::set<Id> roots;
   for (const Stmt* l : loops)
-    for (Id r : ir::roots_of(p_, l->axis)) roots.insert(r);
+    for (Id r : ir::roots_of(p_, l->get<LoopStmt>().axis)) roots.insert(r);
   struct Root {
     Expr value;
     std::int64_t extent;
   };
   std::vector<Root> inside;
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : nest.get<NestStmt>().roots)
     if (roots.count(r.axis))
       if (const auto extent = number(r.extent, around)) inside.push_back({ir::axis_value(p_, r.axis), *extent});
   // how many iterations of each loop are visited: all, or of the longest both ends
@@ -373,7 +378,7 @@ Figures::Loops Figures::points(std::vector<const Stmt*> loops, const Stmt& nest,
   for (const Stmt* l : loops) {
     const Values v = range(*l, first);
     visits.push_back(std::max(1.0, static_cast<double>(v.high - v.low + 1)));
-    first[l->axis] = Values::one(v.low);
+    first[l->get<LoopStmt>().axis] = Values::one(v.low);
   }
   constexpr std::int64_t ends = 32;
   std::vector<bool> short_of(loops.size());
@@ -399,7 +404,7 @@ Figures::Loops Figures::points(std::vector<const Stmt*> loops, const Stmt& nest,
     const std::int64_t n = v.count == 0 ? 0 : v.high - v.low + 1;
     Loops sum;
     const auto one = [&](std::int64_t at, double times) {
-      known[l.axis] = Values::one(v.low + at);
+      known[l.get<LoopStmt>().axis] = Values::one(v.low + at);
       const Loops below = visit(k + 1, weight * times);
       sum.slots += below.slots, sum.active += below.active, sum.full += below.full;
     };
@@ -418,11 +423,11 @@ Figures::Loops Figures::points(std::vector<const Stmt*> loops, const Stmt& nest,
 
 void Figures::block(StageFigures& f, const std::vector<const Stmt*>& path, const PerPoint& n) {
   std::size_t at = path.size();
-  while (path[at - 1]->kind != Stmt::Kind::nest) --at;
+  while (!path[at - 1]->is<NestStmt>()) --at;
   const Stmt& nest = *path[at - 1];
   double runs = 1;
   for (std::size_t k = 0; k < at; ++k)
-    if (path[k]->kind == Stmt::Kind::loop) runs *= trips(*path[k], middle(path, k));
+    if (path[k]->is<LoopStmt>()) runs *= trips(*path[k], middle(path, k));
   const Known around = middle(path, at);
   std::vector<const Stmt*> left(path.begin() + static_cast<std::ptrdiff_t>(at), path.end() - 1);
   double points = runs;
@@ -434,9 +439,9 @@ void Figures::block(StageFigures& f, const std::vector<const Stmt*>& path, const
     for (bool more = true; more;) {
       more = false;
       for (const Stmt* l : group)
-        for (Id r : ir::roots_of(p_, l->axis)) more = roots.insert(r).second || more;
+        for (Id r : ir::roots_of(p_, l->get<LoopStmt>().axis)) more = roots.insert(r).second || more;
       for (const Stmt* l : left) {
-        const auto of = ir::roots_of(p_, l->axis);
+        const auto of = ir::roots_of(p_, l->get<LoopStmt>().axis);
         const bool shares = std::any_of(of.begin(), of.end(), [&](Id r) { return roots.count(r) != 0; });
         if (shares && std::find(group.begin(), group.end(), l) == group.end()) group.push_back(l), more = true;
       }
@@ -446,15 +451,16 @@ void Figures::block(StageFigures& f, const std::vector<const Stmt*>& path, const
       if (std::find(group.begin(), group.end(), l) != group.end()) ordered.push_back(l);
     std::erase_if(left, [&](const Stmt* l) { return std::find(group.begin(), group.end(), l) != group.end(); });
     const auto vector =
-        std::find_if(ordered.begin(), ordered.end(), [](const Stmt* l) { return l->loop_kind == ir::LoopKind::vectorized; });
+        std::find_if(ordered.begin(), ordered.end(), [](const Stmt* l) { return ir::is_loop(*l, ir::LoopKind::vectorized); });
     const Stmt* lanes = vector == ordered.end() ? nullptr : *vector;
     const Loops c = this->points(ordered, nest, lanes, around);
     points *= c.active;
     if (!lanes) continue;
     VectorFigures v;
-    v.loop = p_.axis(lanes->axis).name;
+    const ir::Axis& axis = p_.axis(lanes->get<LoopStmt>().axis);
+    v.loop = axis.name;
     v.lanes = static_cast<std::int64_t>(trips(*lanes, around));
-    if (const auto extent = number(p_.axis(lanes->axis).extent, around)) v.lanes = *extent;
+    if (const auto extent = number(axis.extent, around)) v.lanes = *extent;
     v.used = c.slots > 0 ? c.active / c.slots : 1, v.full = c.active > 0 ? c.full / c.active : 1;
     vectors.push_back(v);
   }
@@ -479,18 +485,19 @@ void Figures::block(StageFigures& f, const std::vector<const Stmt*>& path, const
   double around_runs = 1;
   for (std::size_t k = 0; k + 1 < path.size(); ++k) {
     if (k + 1 >= at) loops.push_back(loop(path, k, around_runs));
-    if (path[k]->kind == Stmt::Kind::loop) around_runs *= trips(*path[k], middle(path, k));
+    if (path[k]->is<LoopStmt>()) around_runs *= trips(*path[k], middle(path, k));
   }
   if (!f.loops.empty() && points <= before) return;
   f.loops = std::move(loops);
   f.at_once = 1;
   for (std::size_t k = path.size() - 1; k-- > at;) {
     const Stmt& l = *path[k];
-    if (l.loop_kind != ir::LoopKind::vectorized && l.loop_kind != ir::LoopKind::unrolled) break;
-    const ir::Axis& axis = p_.axis(l.axis);
+    const LoopStmt& l_loop = l.get<LoopStmt>();
+    if (l_loop.kind != ir::LoopKind::vectorized && l_loop.kind != ir::LoopKind::unrolled) break;
+    const ir::Axis& axis = p_.axis(l_loop.axis);
     if (axis.reduce) continue;
     const double extent = static_cast<double>(number(axis.extent, around).value_or(1));
-    f.at_once *= l.loop_kind == ir::LoopKind::unrolled ? extent : std::ceil(extent / target_.lanes(f.type));
+    f.at_once *= l_loop.kind == ir::LoopKind::unrolled ? extent : std::ceil(extent / target_.lanes(f.type));
   }
 }
 
@@ -523,7 +530,7 @@ double Figures::distinct(const ir::Stage& stage) const {
   for (const Stmt* nest : ir::nests_of(p_, stage.id)) {
     Known known = symbols_;
     for (const Stmt* s : ir::path_to(p_, nest->id))
-      if (s->kind == Stmt::Kind::loop) known[s->axis] = range(*s, known);
+      if (const LoopStmt* loop = s->as<LoopStmt>()) known[loop->axis] = range(*s, known);
     iterations(*nest, known);
     for (const ir::IterVar& v : stage.iters)
       if (const auto found = known.find(v.id); found != known.end()) {
@@ -544,17 +551,17 @@ std::optional<StageFigures> Figures::of(const ir::Stage& stage) {
   f.at_most = !stage.domain.empty() || !stage.keep.empty();
   const PerPoint n = per_point(stage);
   for (const Stmt* b : ir::blocks_of(p_, stage.id)) {
-    if (b->piece == Stmt::Piece::init) continue;
+    if (b->get<BlockStmt>().piece == ir::Piece::init) continue;
     block(f, ir::path_to(p_, b->id), n);
   }
   if (f.loops.empty()) return std::nullopt;
   const auto path = ir::path_to(p_, ir::nests_of(p_, stage.id).front()->id);
   for (std::size_t k = 0; k < path.size(); ++k)
-    if (path[k]->kind == Stmt::Kind::loop) {
+    if (const LoopStmt* loop = path[k]->as<LoopStmt>()) {
       Id of = 0;
       for (std::size_t j = 0; j < k; ++j)
-        if (path[j]->kind == Stmt::Kind::nest) of = path[j]->stage;
-      f.inside = p_.axis(path[k]->axis).name + " of " + p_.stage(of).name;
+        if (const NestStmt* nest = path[j]->as<NestStmt>()) of = nest->stage;
+      f.inside = p_.axis(loop->axis).name + " of " + p_.stage(of).name;
     }
   f.vector_registers = registers(stage, f);
   f.distinct = distinct(stage);

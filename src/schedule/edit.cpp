@@ -2,8 +2,10 @@
 #include "schedule/edit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <ashlar/ir/function.h>
+#include <ashlar/ir/operation.h>
 
 #include "schedule/primitives/primitives.h"
 #include "schedule/trace/cpp_names.h"
@@ -41,8 +43,8 @@ Stmt& Context::loop(std::size_t k) const {
   if (const auto it = state.consumed.find(a.id); it != state.consumed.end())
     refuse("a loop of the program as it stands", it->second.name + ", which " + it->second.reason);
   Stmt* s = ir::find(p, a.id);
-  if (!s || s->kind != Stmt::Kind::loop) refuse("a loop of this schedule", "one whose step was taken back");
-  const ir::Stage& stage = p.stage(nest_of(p, s->id).stage);
+  if (!s || !s->is<LoopStmt>()) refuse("a loop of this schedule", "one whose step was taken back");
+  const ir::Stage& stage = stage_around(p, s->id);
   if (const ir::Function* f = ir::computed_by(stage.values))
     refuse("a loop of a stage that formulas compute", name_of(p, *s) + ", which " + f->symbol + " computes a box at a time");
   return *s;
@@ -74,7 +76,8 @@ void Context::consume(Id id, const std::string& name, const std::string& verb, c
   std::vector<std::string> names;
   for (Id s : successors) {
     const Stmt* loop = ir::find(p, s);
-    names.push_back(loop && loop->kind == Stmt::Kind::loop ? p.axis(loop->axis).name : "?");
+    const LoopStmt* l = loop ? loop->as<LoopStmt>() : nullptr;
+    names.push_back(l ? p.axis(l->axis).name : "?");
   }
   state.consumed[id] = {name, verb + (names.empty() ? "" : " " + list_names(names)) + " at " + step.place, successors};
 }
@@ -88,7 +91,7 @@ bool locate_in(std::vector<Stmt>& body, Id id, Spot& spot) {
       spot = {&body, k};
       return true;
     }
-    if (locate_in(body[k].body, id, spot)) return true;
+    if (body[k].has_body() && locate_in(body[k].body(), id, spot)) return true;
   }
   return false;
 }
@@ -103,10 +106,12 @@ Spot locate(Program& p, Id statement) {
 const Stmt& nest_of(const Program& p, Id statement) {
   const auto path = ir::path_to(p, statement);
   for (std::size_t k = path.size(); k-- > 0;)
-    if (path[k]->kind == Stmt::Kind::nest) return *path[k];
+    if (path[k]->is<NestStmt>()) return *path[k];
   throw InternalError("a statement outside of any nest");
 }
 Stmt& nest_of(Program& p, Id statement) { return const_cast<Stmt&>(nest_of(static_cast<const Program&>(p), statement)); }
+
+const ir::Stage& stage_around(const Program& p, Id statement) { return p.stage(nest_of(p, statement).get<NestStmt>().stage); }
 
 Stmt& only_nest(Context& c, const ir::Stage& stage) {
   const auto nests = ir::nests_of(c.p, stage.id);
@@ -116,10 +121,11 @@ Stmt& only_nest(Context& c, const ir::Stage& stage) {
   const auto refuse_shared = [&](const std::string& found) {
     c.refuse("a stage with loops of its own (move this call before fuse_siblings)", found);
   };
-  if (nests.front()->loop) refuse_shared(stage.name + ", which shares " + c.p.axis(nests.front()->loop).name);
-  ir::walk(nests.front()->body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest && s.loop)
-      refuse_shared(c.p.stage(s.stage).name + ", which shares a loop inside of " + stage.name);
+  const NestStmt& nest = nests.front()->get<NestStmt>();
+  if (nest.sibling) refuse_shared(stage.name + ", which shares " + c.p.axis(nest.sibling->loop).name);
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (const NestStmt* inner = s.as<NestStmt>(); inner && inner->sibling)
+      refuse_shared(c.p.stage(inner->stage).name + ", which shares a loop inside of " + stage.name);
   });
   return const_cast<Stmt&>(*nests.front());
 }
@@ -134,9 +140,9 @@ bool encloses(const Program& p, Id ancestor, Id statement) {
 void drop_reduction_loops(const Program& p, std::vector<Stmt>& body, Id keep) {
   for (std::size_t k = 0; k < body.size();) {
     Stmt& s = body[k];
-    drop_reduction_loops(p, s.body, keep);
-    if (s.kind == Stmt::Kind::loop && p.axis(s.axis).reduce && s.axis != keep) {
-      std::vector<Stmt> inner = std::move(s.body);
+    if (s.has_body()) drop_reduction_loops(p, s.body(), keep);
+    if (LoopStmt* loop = s.as<LoopStmt>(); loop && p.axis(loop->axis).reduce && loop->axis != keep) {
+      std::vector<Stmt> inner = std::move(loop->body);
       body.erase(body.begin() + static_cast<std::ptrdiff_t>(k));
       body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), std::make_move_iterator(inner.begin()),
                   std::make_move_iterator(inner.end()));
@@ -149,7 +155,7 @@ void drop_reduction_loops(const Program& p, std::vector<Stmt>& body, Id keep) {
 
 Expr over_symbols(const Context& c, const Expr& e, const char* what) {
   return ir::transform(e, [&](const Expr& x) -> Expr {
-    if (ir::is(x, ir::Op::load) || ir::is(x, ir::Op::call)) c.refuse(std::string(what) + " over symbols", ir::text(e));
+    if (!ir::operation(ir::op_of(x)).laws.pure) c.refuse(std::string(what) + " over symbols", ir::text(e));
     if (!ir::is(x, ir::Op::var)) return x;
     const auto it = c.p.symbols.find(x.node()->id);
     if (it == c.p.symbols.end()) c.refuse(std::string(what) + " over symbols", ir::text(e));
@@ -171,7 +177,7 @@ Expr condition_over_symbols(const Context& c) {
 }
 
 std::string name_of(const Program& p, const Stmt& loop) {
-  return p.axis(loop.axis).name + " of " + p.stage(nest_of(p, loop.id).stage).name;
+  return p.axis(loop.get<LoopStmt>().axis).name + " of " + stage_around(p, loop.id).name;
 }
 
 const char* word(ir::LoopKind kind) {
@@ -227,13 +233,13 @@ bool reads_buffer(const ir::Stage& stage, Id buffer) {
 namespace {
 template <class F>
 bool any_block(const Stmt& s, const F& test) {
-  if (s.kind == Stmt::Kind::block && test(s)) return true;
-  return std::any_of(s.body.begin(), s.body.end(), [&](const Stmt& b) { return any_block(b, test); });
+  if (s.is<BlockStmt>() && test(s)) return true;
+  return std::any_of(s.body().begin(), s.body().end(), [&](const Stmt& b) { return any_block(b, test); });
 }
 }  // namespace
 
 bool block_reads(const Program& p, const Stmt& block, Id buffer) {
-  const auto reads = analysis::reads_of(p.stage(block.stage));
+  const auto reads = analysis::reads_of(p.stage(block.get<BlockStmt>().stage));
   return std::any_of(reads.begin(), reads.end(),
                      [&](const analysis::Read& r) { return r.load.node()->id == buffer && analysis::happens_in(r, block); });
 }
@@ -242,34 +248,36 @@ bool subtree_reads(const Program& p, const Stmt& s, Id buffer) {
 }
 bool subtree_writes(const Program& p, const Stmt& s, Id buffer) {
   return any_block(s, [&](const Stmt& b) {
-    const auto& buffers = p.stage(b.stage).buffers;
+    const auto& buffers = p.stage(b.get<BlockStmt>().stage).buffers;
     return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
   });
 }
 
 void require_serial(const Context& c, const Stmt& loop, bool may_combine) {
-  if (loop.loop_kind != ir::LoopKind::serial)
+  const LoopStmt& l = loop.get<LoopStmt>();
+  if (l.kind != ir::LoopKind::serial)
     c.refuse("a loop without a kind yet",
-             name_of(c.p, loop) + ", which was " + word(loop.loop_kind) +
-                 (loop.loop_kind == ir::LoopKind::bound ? std::string(" to ") + ir::text(loop.bound_to) : "") + " at " +
+             name_of(c.p, loop) + ", which was " + word(l.kind) +
+                 (l.kind == ir::LoopKind::bound ? std::string(" to ") + ir::text(l.bound_to) : "") + " at " +
                  location(loop.where) + " (move this call before it)");
-  if (loop.pipeline.stages > 0)
+  if (l.pipeline)
     c.refuse("a loop without a kind yet",
-             name_of(c.p, loop) + ", which was pipelined at " + location(loop.pipeline.where) + " (move this call before it)");
-  if (loop.combines && !may_combine)
+             name_of(c.p, loop) + ", which was pipelined at " + location(l.pipeline->where) + " (move this call before it)");
+  if (l.combines && !may_combine)
     c.refuse("a loop without a kind yet",
              name_of(c.p, loop) + ", whose threads are combined, at " + location(loop.where) + " (move this call before it)");
 }
 
 std::string copied_by(const Program& p, const Stmt& loop, const std::string& step) {
-  const auto blocks = ir::blocks_of(p, nest_of(p, loop.id).stage);
-  const bool init = std::any_of(blocks.begin(), blocks.end(), [](const Stmt* b) { return b->piece == Stmt::Piece::init; });
+  const auto blocks = ir::blocks_of(p, stage_around(p, loop.id).id);
+  const bool init =
+      std::any_of(blocks.begin(), blocks.end(), [](const Stmt* b) { return b->get<BlockStmt>().piece == ir::Piece::init; });
   return init ? ", which decompose_init copied (move the " + step + " before it)"
               : ", which peel copied (move the " + step + " before the peel)";
 }
 
 void require_whole(const Context& c, const Stmt& loop) {
-  if (loop.part != ir::Part::all)
+  if (loop.get<LoopStmt>().part != ir::Part::all)
     c.refuse("a whole loop", name_of(c.p, loop) + ", of which iterations were peeled at " + location(loop.where) +
                                  " (move this call before it)");
 }
@@ -283,21 +291,25 @@ void require_no_slide(const Context& c, const Stmt& loop) {
 
 namespace {
 
-void rename_in(Program& p, Stmt& s, std::map<Id, Id>& loops) {
-  const Id old = s.id;
-  s.copy_of = old;
-  s.id = p.fresh();
-  if (s.kind == Stmt::Kind::loop) loops[old] = s.id;
-  for (ir::Slide& slide : s.slides)
-    if (loops.count(slide.loop)) slide.loop = loops[slide.loop];
-  if (s.kind == Stmt::Kind::prefetch && loops.count(s.loop)) s.loop = loops[s.loop];
-  for (Stmt& b : s.body) rename_in(p, b, loops);
+// Gives the statement and all below it ids of their own; slides and prefetches follow the loops among them.
+void rename_in(Program& p, Stmt& top) {
+  std::map<Id, Id> loops;
+  const auto follow = [&](Id& loop) {
+    if (const auto it = loops.find(loop); it != loops.end()) loop = it->second;
+  };
+  const auto rename = [&](Stmt& s) {
+    s.copy_of = std::exchange(s.id, p.fresh());
+    if (s.is<LoopStmt>()) loops[s.copy_of] = s.id;
+    if (NestStmt* nest = s.as<NestStmt>())
+      for (ir::Slide& slide : nest->slides) follow(slide.loop);
+    if (PrefetchStmt* prefetch = s.as<PrefetchStmt>()) follow(prefetch->loop);
+  };
+  rename(top);
+  if (top.has_body()) ir::walk(top.body(), rename);
 }
 
-void own_axes(Program& p, Stmt& s);
-
 // The nest gets axes of its own; its loops and conditions follow. Axes of nests around it stay.
-void fresh_axes(Program& p, Stmt& nest) {
+void fresh_axes(Program& p, NestStmt& nest) {
   std::map<Id, Id> to;
   std::vector<Id> pending;
   for (const ir::Root& r : nest.roots) pending.push_back(r.axis);
@@ -308,89 +320,67 @@ void fresh_axes(Program& p, Stmt& nest) {
     to[a] = p.fresh();
     for (Id n : p.axis(a).became) pending.push_back(n);
   }
+  const auto follow = [&](Id& axis) {
+    if (const auto it = to.find(axis); it != to.end()) axis = it->second;
+  };
   ir::Substitution vars;
   for (const auto& [from, id] : to) {
     ir::Axis a = p.axis(from);
     a.id = id;
-    auto moved = [&](Id& x) {
-      if (const auto it = to.find(x); it != to.end()) x = it->second;
-    };
-    moved(a.parent), moved(a.outer), moved(a.inner);
-    for (Id& b : a.became) moved(b);
+    follow(a.parent), follow(a.outer), follow(a.inner);
+    for (Id& b : a.became) follow(b);
     p.axes[id] = a;
     vars.emplace_back(from, ir::var(id, a.name));
   }
   for (ir::Root& r : nest.roots) r.axis = to.at(r.axis);
-  if (nest.axis) nest.axis = to.at(nest.axis);
-  const std::function<void(Stmt&)> visit = [&](Stmt& s) {
-    if (s.kind == Stmt::Kind::loop)
-      if (const auto it = to.find(s.axis); it != to.end()) s.axis = it->second;
-    if (s.kind == Stmt::Kind::nest)
-      if (const auto it = to.find(s.loop); it != to.end()) s.loop = it->second;
-    for (Expr& w : s.when) w = ir::substitute(w, vars);
-    for (Stmt& b : s.body) visit(b);
-  };
-  for (Stmt& b : nest.body) visit(b);
-}
-
-void own_axes(Program& p, Stmt& s) {
-  if (s.kind == Stmt::Kind::nest) fresh_axes(p, s);
-  for (Stmt& b : s.body) own_axes(p, b);
+  if (nest.sibling) nest.sibling->axis = to.at(nest.sibling->axis);
+  ir::walk(nest.body, [&](Stmt& s) {
+    if (LoopStmt* loop = s.as<LoopStmt>()) follow(loop->axis);
+    if (NestStmt* inner = s.as<NestStmt>(); inner && inner->sibling) follow(inner->sibling->loop);
+    if (BlockStmt* block = s.as<BlockStmt>())
+      for (Expr& w : block->when) w = ir::substitute(w, vars);
+  });
 }
 
 }  // namespace
 
 Stmt copy_subtree(Program& p, const Stmt& s) {
   Stmt copy = s;
-  std::map<Id, Id> loops;
-  rename_in(p, copy, loops);
-  for (Stmt& b : copy.body) own_axes(p, b);
+  rename_in(p, copy);
+  if (copy.has_body())
+    ir::walk(copy.body(), [&](Stmt& below) {
+      if (NestStmt* nest = below.as<NestStmt>()) fresh_axes(p, *nest);
+    });
   return copy;
 }
 
 void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value) {
-  for (Stmt& s : body) {
-    for (Expr& w : s.when) w = ir::substitute(w, {{axis, value}});
-    replace_axis(s.body, axis, value);
-  }
+  ir::walk(body, [&](Stmt& s) {
+    if (BlockStmt* block = s.as<BlockStmt>())
+      for (Expr& w : block->when) w = ir::substitute(w, {{axis, value}});
+  });
 }
 
 bool slides_along(const std::vector<Stmt>& body, Id loop) {
-  for (const Stmt& s : body) {
-    for (const ir::Slide& slide : s.slides)
-      if (slide.loop == loop) return true;
-    if (slides_along(s.body, loop)) return true;
-  }
-  return false;
+  bool found = false;
+  ir::walk(body, [&](const Stmt& s) {
+    if (const NestStmt* nest = s.as<NestStmt>())
+      for (const ir::Slide& slide : nest->slides) found = found || slide.loop == loop;
+  });
+  return found;
 }
 
 void move_prefetches(std::vector<Stmt>& body, Id from, Id to) {
-  for (Stmt& s : body) {
-    if (s.kind == Stmt::Kind::prefetch && s.loop == from) s.loop = to;
-    move_prefetches(s.body, from, to);
-  }
+  ir::walk(body, [&](Stmt& s) {
+    if (PrefetchStmt* prefetch = s.as<PrefetchStmt>(); prefetch && prefetch->loop == from) prefetch->loop = to;
+  });
 }
 
-Stmt fresh_alloc(Program& p, Id buffer, Where where) {
-  Stmt s;
-  s.kind = Stmt::Kind::alloc;
-  s.id = p.fresh();
-  s.where = where;
-  s.buffer = buffer;
-  return s;
-}
+Stmt fresh_alloc(Program& p, Id buffer, Where where) { return {p.fresh(), 0, where, AllocStmt{.buffer = buffer}}; }
 
 Stmt fresh_nest(Program& p, const ir::Stage& stage, Where where) {
-  Stmt nest;
-  nest.kind = Stmt::Kind::nest;
-  nest.id = p.fresh();
-  nest.where = where;
-  nest.stage = stage.id;
-  Stmt block;
-  block.kind = Stmt::Kind::block;
-  block.id = p.fresh();
-  block.where = where;
-  block.stage = stage.id;
+  const Id nest_id = p.fresh(), block_id = p.fresh();
+  NestStmt nest{.stage = stage.id};
   std::vector<Stmt> loops(stage.iters.size());
   for (std::size_t k = stage.iters.size(); k-- > 0;) {
     const ir::IterVar& v = stage.iters[k];
@@ -401,21 +391,18 @@ Stmt fresh_nest(Program& p, const ir::Stage& stage, Where where) {
     axis.iter = v.id;
     axis.reduce = v.kind == ir::IterKind::reduce;
     nest.roots.insert(nest.roots.begin(), ir::Root{v.id, axis.id, {}, {}});
-    loops[k].kind = Stmt::Kind::loop;
-    loops[k].id = p.fresh();
-    loops[k].where = where;
-    loops[k].axis = axis.id;
+    loops[k] = {p.fresh(), 0, where, LoopStmt{.axis = axis.id}};
     p.axes[axis.id] = axis;
   }
-  nest.body = ir::nest_body(p, stage, std::move(loops), std::move(block));
-  return nest;
+  nest.body = ir::nest_body(p, stage, std::move(loops), {block_id, 0, where, BlockStmt{.stage = stage.id}});
+  return {nest_id, 0, where, std::move(nest)};
 }
 
 void insert_before_use(Program& p, std::vector<Stmt>& body, std::vector<Stmt> statements, const std::vector<Id>& buffers) {
   auto it = std::find_if(body.begin(), body.end(), [&](const Stmt& s) {
     return std::any_of(buffers.begin(), buffers.end(), [&](Id buffer) {
       return subtree_reads(p, s, buffer) || subtree_writes(p, s, buffer) ||
-             (s.kind == Stmt::Kind::prefetch && s.buffer == buffer);
+             (s.is<PrefetchStmt>() && s.get<PrefetchStmt>().buffer == buffer);
     });
   });
   body.insert(it, std::make_move_iterator(statements.begin()), std::make_move_iterator(statements.end()));

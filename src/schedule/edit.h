@@ -15,7 +15,12 @@
 
 namespace ashlar::schedule {
 
+using ir::AllocStmt;
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
+using ir::PrefetchStmt;
 using ir::Program;
 using ir::Stmt;
 
@@ -66,11 +71,12 @@ struct Spot {
 Spot locate(Program&, Id statement);    // where a statement stands in the body that holds it
 Stmt& nest_of(Program&, Id statement);  // the innermost nest around a loop or block
 const Stmt& nest_of(const Program&, Id statement);
-Stmt& only_nest(Context&, const ir::Stage&);               // refused where a peeled copy made several
-bool encloses(const Program&, Id ancestor, Id statement);  // proper
-std::string name_of(const Program&, const Stmt& loop);     // "io of C"
-const char* word(ir::LoopKind);                            // "parallel"
-std::string list_names(const std::vector<std::string>&);   // "a, b and c"
+const ir::Stage& stage_around(const Program&, Id statement);  // what that nest computes
+Stmt& only_nest(Context&, const ir::Stage&);                  // refused where a peeled copy made several
+bool encloses(const Program&, Id ancestor, Id statement);     // proper
+std::string name_of(const Program&, const Stmt& loop);        // "io of C"
+const char* word(ir::LoopKind);                               // "parallel"
+std::string list_names(const std::vector<std::string>&);      // "a, b and c"
 bool reads_buffer(const ir::Stage&, Id buffer);
 // The atoms of a stage's domain that say which points have a value (those on steps of its reduction left out), at `point`.
 std::vector<Expr> conditions_on_points(const ir::Stage&, const std::vector<Expr>& point);
@@ -92,7 +98,7 @@ void require_no_slide(const Context&, const Stmt& loop);  // no stage slides alo
 
 // ---- editing -------------------------------------------------------------------------------------------------------------
 Stmt copy_subtree(Program&, const Stmt&);                                // fresh ids; nests inside get axes of their own
-void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value);  // in `when` conditions
+void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value);  // in conditions; boxes are derived again
 bool slides_along(const std::vector<Stmt>& body, Id loop);               // does a nest in it slide along the loop?
 void move_prefetches(std::vector<Stmt>& body, Id from, Id to);           // those along one loop run along another
 // Removes the loops over reduction axes, but the one over `keep`: their bodies take their places.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include <ashlar/analysis/scope_call.h>
 #include <ashlar/analysis/dropped.h>
 #include <ashlar/ir/recurrence.h>
 
@@ -30,37 +31,39 @@ bool never_runs(const Program& p, const Stmt& loop) {
 }
 
 void recheck_loop(Context& c, const Stmt& s, const Standing& standing) {
-  if (s.tight && !standing.place(s)) prove_tight(c, s);
-  if (s.loop_kind == ir::LoopKind::parallel && !standing.apart(s)) prove_parallel(c, s);
-  if (s.loop_kind == ir::LoopKind::bound) prove_bound(c, s);
-  if (s.loop_kind == ir::LoopKind::vthread) prove_virtual(c, s);
-  if (s.combines) prove_combined(c, s);
-  if (s.pipeline.stages > 0) prove_pipeline(c, s);
-  if (s.loop_kind == ir::LoopKind::vectorized && !standing.inside(s)) {
+  const LoopStmt& loop = s.get<LoopStmt>();
+  if (loop.tight && !standing.place(s)) prove_tight(c, s);
+  if (loop.kind == ir::LoopKind::parallel && !standing.apart(s)) prove_parallel(c, s);
+  if (loop.kind == ir::LoopKind::bound) prove_bound(c, s);
+  if (loop.kind == ir::LoopKind::vthread) prove_virtual(c, s);
+  if (loop.combines) prove_combined(c, s);
+  if (loop.pipeline) prove_pipeline(c, s);
+  if (loop.kind == ir::LoopKind::vectorized && !standing.inside(s)) {
     if (!prove_scalable(c, s)) prove_constant_extent(c, s, 1024);
     prove_vectorizable(c, s);
   }
-  if (s.loop_kind == ir::LoopKind::unrolled && !standing.place(s)) prove_constant_extent(c, s, 1024);
-  if (s.loop_kind == ir::LoopKind::tensorized && !never_runs(c.p, s)) prove_tensorized(c, s, *c.p.intrinsics.at(s.intrinsic));
+  if (loop.kind == ir::LoopKind::unrolled && !standing.place(s)) prove_constant_extent(c, s, 1024);
+  if (loop.kind == ir::LoopKind::tensorized && !never_runs(c.p, s)) prove_tensorized(c, s, *c.p.intrinsics.at(loop.intrinsic));
 }
 
 // The bounds of a reduction may use the points around it. Where these are narrow nothing of them is left in the bounds, and a
 // loop over terms may stand outside; a step that widens them brings them back.
 void require_bounds_around(Context& c, const Stmt& nest) {
   std::set<Id> own, around;
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : nest.get<NestStmt>().roots)
     for (Id leaf : ir::leaves_of(c.p, r.axis)) own.insert(leaf);
   const std::function<void(const Stmt&)> visit = [&](const Stmt& parent) {
-    for (const Stmt& s : parent.body) {
-      if (s.kind != Stmt::Kind::loop) continue;
-      if (c.p.axis(s.axis).reduce)
-        for (Id v : ir::free_vars(ir::extent_of(c.p, s)))
+    for (const Stmt& s : parent.body()) {
+      const LoopStmt* loop = s.as<LoopStmt>();
+      if (!loop) continue;
+      if (c.p.axis(loop->axis).reduce)
+        for (Id v : ir::free_vars(ir::extent_of(c.p, *loop)))
           if (own.count(v) && !around.count(v))
             c.refuse("loops inside those that bound them (move this call before the reorder)",
-                     c.p.axis(s.axis).name + " in " + ir::text(ir::extent_of(c.p, s)) + " outside " + c.p.axis(v).name);
-      const bool added = around.insert(s.axis).second;
+                     c.p.axis(loop->axis).name + " in " + ir::text(ir::extent_of(c.p, *loop)) + " outside " + c.p.axis(v).name);
+      const bool added = around.insert(loop->axis).second;
       visit(s);
-      if (added) around.erase(s.axis);
+      if (added) around.erase(loop->axis);
     }
   };
   visit(nest);
@@ -68,12 +71,13 @@ void require_bounds_around(Context& c, const Stmt& nest) {
 
 // `recurrence`: the one that the nest's stage is inside of, or 0.
 void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& standing) {
+  const NestStmt& node = nest.get<NestStmt>();
   const Program& p = c.p;
-  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Stage& stage = p.stage(node.stage);
   if (!standing.nest(nest)) {
     if (stage.is_reduction()) require_bounds_around(c, nest);
     std::vector<Id> pending;
-    for (const ir::Root& r : nest.roots) pending.push_back(r.axis);
+    for (const ir::Root& r : node.roots) pending.push_back(r.axis);
     while (!pending.empty()) {
       const ir::Axis& a = p.axis(pending.back());
       pending.pop_back();
@@ -85,11 +89,11 @@ void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& s
   if (stage.is_recurrence() && !(defined && standing.nest(nest))) prove_recurrence(c, nest);
   prove_external(c, nest);
   if (recurrence && !(defined && standing.place(nest) && standing.window(nest))) prove_inside(c, nest, recurrence);
-  for (const ir::Slide& slide : nest.slides)
+  for (const ir::Slide& slide : node.slides)
     if (!standing.window(nest)) prove_slide(c, nest, slide);
-  if (nest.after) prove_after(c, nest);
-  if (nest.loop) prove_beside(c, nest);
-  if (!defined && !nest.after && !nest.loop && stores_outputs(p, stage) && ir::path_to(p, nest.id).size() > 1)
+  if (node.after) prove_after(c, nest);
+  if (node.sibling) prove_beside(c, nest);
+  if (!defined && !node.after && !node.sibling && stores_outputs(p, stage) && ir::path_to(p, nest.id).size() > 1)
     prove_needed(c, stage);
   if (stage.scatters() && !standing.inside(nest)) prove_scatter_place(c, nest);
   if (stage.atomic && !(defined && standing.inside(nest))) prove_atomic(c, nest);
@@ -105,15 +109,15 @@ Id rearranged(const Context& c) {
   // ones (a triangle) the hull of what they reach has them too.
   bool alone = true;
   std::set<Id> own;
-  ir::walk(nest.body, [&](const Stmt& s) {
-    alone = alone && s.kind != Stmt::Kind::nest;
-    if (s.kind == Stmt::Kind::loop) own.insert(s.axis);
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    alone = alone && !s.is<NestStmt>();
+    if (const LoopStmt* loop = s.as<LoopStmt>()) own.insert(loop->axis);
   });
-  for (const ir::Root& r : nest.roots)
-    for (const Expr* e : {&r.begin, &r.extent})
-      for (Id v : ir::free_vars(*e))
-        if (c.p.axes.count(v))
-          for (Id leaf : ir::leaves_of(c.p, v)) alone = alone && !own.count(leaf);
+  ir::for_each_expr(nest, [&](const Expr& e) {
+    for (Id v : ir::free_vars(e))
+      if (c.p.axes.count(v))
+        for (Id leaf : ir::leaves_of(c.p, v)) alone = alone && !own.count(leaf);
+  });
   return alone ? nest.id : 0;
 }
 
@@ -123,10 +127,10 @@ void recheck(Context& c, const Program* before) {
   const Standing standing(before && !c.target.is_gpu() ? before : nullptr, p);
   std::vector<const Stmt*> nests;
   ir::walk(p.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest) nests.push_back(&s);
-    if (s.kind == Stmt::Kind::loop) recheck_loop(c, s, standing);
-    if (s.kind == Stmt::Kind::alloc) {
-      const ir::Buffer& b = p.buffer(s.buffer);
+    if (s.is<NestStmt>()) nests.push_back(&s);
+    if (s.is<LoopStmt>()) recheck_loop(c, s, standing);
+    if (const AllocStmt* alloc = s.as<AllocStmt>()) {
+      const ir::Buffer& b = p.buffer(alloc->buffer);
       if (b.scope == Scope::fragment && (!b.layout.map.empty() || b.layout.align_dim >= 0))
         c.refuse("a fragment without a layout of its own: its intrinsics say which lane holds what",
                  b.name + ", which has one");
@@ -138,7 +142,7 @@ void recheck(Context& c, const Program* before) {
   });
   const std::map<Id, Id> around = ir::recurrences_around(p);
   for (const Stmt* nest : nests) {
-    const auto it = around.find(nest->stage);
+    const auto it = around.find(nest->get<NestStmt>().stage);
     recheck_nest(c, *nest, it == around.end() ? 0 : it->second, standing);
   }
   if (traits.reads == Reads::changed || (traits.reads == Reads::moved && pads(p))) prove_reads(c);
@@ -156,7 +160,7 @@ void require_capacity(const Program& p, const ir::Buffer& b) {
   for (const Expr& e : analysis::storage_extents(p, alloc->id)) {
     const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(p));
     if (!n)
-      ashlar::refuse("store_in",
+      ashlar::refuse(analysis::scope_call(p, b),
                      "a constant size for " + b.name + " in " + b.scope.name +
                          " (place it inside a tile of constant extent, or use Scope::global)",
                      e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
@@ -164,7 +168,7 @@ void require_capacity(const Program& p, const ir::Buffer& b) {
     if (bytes > most) break;
   }
   if (bytes > most)
-    ashlar::refuse("store_in", "at most " + std::to_string(most) + " bytes in " + b.scope.name,
+    ashlar::refuse(analysis::scope_call(p, b), "at most " + std::to_string(most) + " bytes in " + b.scope.name,
                    b.name + " of " + std::to_string(bytes) + " or more", b.where);
 }
 
@@ -175,7 +179,7 @@ void finish(const Scheduled& state, const Target& target) {
   step.primitive = "schedule";
   Context c{copy, copy.program, target, step, {}};
   ir::walk(copy.program.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest) prove_external(c, s);
+    if (s.is<NestStmt>()) prove_external(c, s);
   });
   prove_in_place(copy.program);
   finish_launches(c);

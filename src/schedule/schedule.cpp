@@ -53,8 +53,7 @@ const ir::Stmt& statement(const detail::ScheduleState* state, ir::Id id, const c
   const auto& s = state->scheduled;
   if (const auto it = s.consumed.find(id); it != s.consumed.end()) refuse_consumed(what, "loop", it->second, where);
   const ir::Stmt* loop = ir::find(s.program, id);
-  if (!loop || loop->kind != ir::Stmt::Kind::loop)
-    refuse(what, "a loop of this schedule", "one whose step was taken back", where);
+  if (!loop || !loop->is<ir::LoopStmt>()) refuse(what, "a loop of this schedule", "one whose step was taken back", where);
   return *loop;
 }
 
@@ -98,7 +97,7 @@ Expr Loop::extent(Where where) const {
 }
 std::string_view Loop::label(Where where) const {
   const ir::Stmt& s = statement(state_, id_, "label", where);
-  return state_->scheduled.program.axis(s.axis).name;
+  return state_->scheduled.program.axis(s.get<ir::LoopStmt>().axis).name;
 }
 
 StageRef::StageRef(const Stage& s) : stage_(s.id()), state_(s.state_) {}
@@ -122,9 +121,9 @@ Arg Stage::own(Loop l, const schedule::Primitive& primitive, Where where) const 
   const Arg a = any(l, call, where);
   const ir::Program& p = state_->scheduled.program;
   const ir::Stmt* s = ir::find(p, l.id_);
-  if (s && s->kind == ir::Stmt::Kind::loop && schedule::nest_of(p, l.id_).stage != id_)
+  if (s && s->is<ir::LoopStmt>() && schedule::stage_around(p, l.id_).id != id_)
     refuse(call, "a loop of " + standing(*state_, id_, call, where).name,
-           schedule::name_of(p, *s) + ", which is scheduled through " + p.stage(schedule::nest_of(p, l.id_).stage).name, where);
+           schedule::name_of(p, *s) + ", which is scheduled through " + schedule::stage_around(p, l.id_).name, where);
   return a;
 }
 
@@ -138,6 +137,12 @@ const std::vector<ir::Id>& Stage::apply(const schedule::Primitive& primitive, st
 Stage Stage::done(const schedule::Primitive& primitive, std::vector<Arg> args, Where where) const {
   apply(primitive, std::move(args), where);
   return *this;
+}
+Stage Stage::of_own(const schedule::Primitive& primitive, Loop l, Where where) const {
+  return done(primitive, {own(l, primitive, where)}, where);
+}
+Stage Stage::of_any(const schedule::Primitive& primitive, Loop l, Where where) const {
+  return done(primitive, {Arg::stage(id_), any(l, primitive, where)}, where);
 }
 
 const char* Stage::name() const {
@@ -169,7 +174,7 @@ Loop Stage::loop(const Axis& axis, Where where) const {
   const ir::Stage& stage = standing(*state_, id_, "loop", where);
   if (const auto it = state_->iter_of.find({id_, axis.node()->id}); it != state_->iter_of.end())
     for (const ir::Stmt* nest : ir::nests_of(p, id_))
-      for (const ir::Root& r : nest->roots) {
+      for (const ir::Root& r : nest->get<ir::NestStmt>().roots) {
         if (r.iter != it->second) continue;
         const ir::Axis& root = p.axis(r.axis);
         if (!root.became.empty()) refuse_became("loop", p, root, stage, where);
@@ -184,10 +189,10 @@ std::vector<Loop> Stage::nest(Where where) const {
   std::vector<Loop> loops;
   const auto blocks = ir::blocks_of(p, id_);
   const auto own = std::find_if(blocks.begin(), blocks.end(),
-                                [&](const ir::Stmt* b) { return (b->piece == ir::Stmt::Piece::init) == init_; });
+                                [&](const ir::Stmt* b) { return (b->get<ir::BlockStmt>().piece == ir::Piece::init) == init_; });
   if (own == blocks.end()) refuse("nest", "a stage whose init was taken out (decompose_init)", name(), where);
   for (const ir::Stmt* s : ir::path_to(p, (*own)->id))
-    if (s->kind == ir::Stmt::Kind::loop && schedule::nest_of(p, s->id).stage == id_) loops.push_back(Loop(s->id, state_));
+    if (s->is<ir::LoopStmt>() && schedule::stage_around(p, s->id).id == id_) loops.push_back(Loop(s->id, state_));
   return loops;
 }
 

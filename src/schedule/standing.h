@@ -17,7 +17,7 @@ class Standing {
   bool definitions() const { return kept_ && kept_->definitions(); }
   bool place(const Stmt& s) const { return kept_ && kept_->place(s.id); }    // it and what is around it
   bool inside(const Stmt& s) const { return kept_ && kept_->inside(s.id); }  // and what is in it
-  bool nest(const Stmt& s) const { return kept_ && kept_->nest(s.id) && kept_->stage(s.stage); }
+  bool nest(const Stmt& s) const { return kept_ && kept_->nest(s.id) && kept_->stage(s.get<NestStmt>().stage); }
   // What the iterations of a loop store, and where: no stage in it is stored in a ring outside, which follows from all readers.
   bool apart(const Stmt& loop) const;
   // What a nest's readers need of it, and where it is stored.
@@ -27,7 +27,7 @@ class Standing {
 
  private:
   void note(const std::vector<Stmt>&, const Stmt* nest);
-  bool reads(const Stmt& nest) const { return kept_ && kept_->nest(nest.id) && kept_->formula(nest.stage); }
+  bool reads(const Stmt& nest) const { return kept_ && kept_->nest(nest.id) && kept_->formula(nest.get<NestStmt>().stage); }
   bool needs(const Stmt& nest) const;
 
   const Program& p_;

@@ -46,7 +46,7 @@ std::string domain(const Program& p, const std::string& name) {
 // The box of the only nest of a stage: begin and extent of each iteration variable.
 std::string nest(const Program& p, const std::string& name) {
   std::string t;
-  for (const ir::Root& r : ir::nests_of(p, stage_named(p, name)).at(0)->roots)
+  for (const ir::Root& r : ir::nests_of(p, stage_named(p, name)).at(0)->get<ir::NestStmt>().roots)
     t += (t.empty() ? "" : " x ") + ir::text(r.begin) + " +" + ir::text(r.extent);
   return t;
 }
@@ -78,7 +78,8 @@ TEST_CASE("the condition of a domain is left out where it is known") {
     lang::bind(z, compute("z", {M}, [&](Var i) { return w(i) * 2; }));
     const Program p = built({x, w, y, z});
     CHECK(nest(p, "t") == "-1 +select(N > 0, N + 2, 0)");
-    CHECK_FALSE(holds_in_calls(p, ir::ge(ir::nests_of(p, stage_named(p, "y"))[0]->roots[0].extent, ir::index(1))));
+    CHECK_FALSE(
+        holds_in_calls(p, ir::ge(ir::nests_of(p, stage_named(p, "y"))[0]->get<ir::NestStmt>().roots[0].extent, ir::index(1))));
   }
   SUBCASE("by the only output") { CHECK(nest(built({x, y}), "t") == "-1 +N + 2"); }
   SUBCASE("by each of two outputs") {
@@ -93,9 +94,9 @@ TEST_CASE("the condition of a domain is left out where it is known") {
     const ir::Id t_id = stage_named(p, "t"), y_nest = ir::nests_of(p, stage_named(p, "y"))[0]->id;
     std::vector<ir::Stmt> moved;
     for (const ir::Stmt& s : p.body)
-      if (s.kind == ir::Stmt::Kind::alloc || s.stage == t_id) moved.push_back(s);
+      if (s.is<ir::AllocStmt>() || ir::is_nest_of(s, t_id)) moved.push_back(s);
     p.body.erase(p.body.begin(), p.body.begin() + static_cast<std::ptrdiff_t>(moved.size()));
-    std::vector<ir::Stmt>& inside = ir::find(p, y_nest)->body.at(0).body;
+    std::vector<ir::Stmt>& inside = ir::find(p, y_nest)->body().at(0).body();
     inside.insert(inside.begin(), moved.begin(), moved.end());
     derive_regions(p);
     CHECK(nest(p, "t") == "i0 - 1 +3");

@@ -1,5 +1,5 @@
 // Fragments of the instructions (PTX ISA: "Matrix Fragments for mma.m16n8k16", "ldmatrix", "wgmma, register fragments"):
-// inverse, equality and reuse against a look at every element, and random ones.
+// inverse, equality against a look at every element, and random ones.
 #include <ashlar/analysis/fragment.h>
 #include <ashlar/ir/intrinsics.h>
 
@@ -164,34 +164,6 @@ TEST_CASE("renamed registers and threads are found; another distribution is show
   CHECK(fragments_equal(d, turned).why == "element (1, 0) is in register 0 of thread 4, and in register 0 of thread 1");
   CHECK(fragments_equal(d, turned, true).equal);
   CHECK(fragments_equal(d, operand(ir::mma_m16n8k16(f16), "a")).why == "shapes 16, 8 and 16, 16");
-}
-
-TEST_CASE("accumulators are the next product's operand: mma and wgmma") {
-  const Fragment d = operand(ir::mma_m16n8k16(f16), "d"), a = operand(ir::mma_m16n8k16(f16), "a"),
-                 b = operand(ir::mma_m16n8k16(f16), "b");
-  const FragmentRead wide = tiled(d, std::array<std::int64_t, 2>{1, 4});  // 16 x 32
-  REQUIRE_MESSAGE(wide.fragment, wide.why);
-  const FragmentReuse again = reuse(*wide.fragment, a);
-  REQUIRE_MESSAGE(again.possible, again.why);
-  CHECK(again.counts == std::vector<std::int64_t>{1, 2});
-  CHECK(again.registers == std::vector<std::vector<int>>{{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}});
-  CHECK(!reuse(*wide.fragment, b).possible);  // 16 x 8 divides, but other threads hold it
-  CHECK(reuse(*wide.fragment, b).why.find("element (") == 0);
-  for (const int width : {16, 48, 128, 256}) {
-    const Fragment p = operand(ir::wgmma(width, f16, true), "d"), q = operand(ir::wgmma(64, f16, true), "a");
-    const FragmentReuse held = reuse(p, q);
-    REQUIRE_MESSAGE(held.possible, held.why);
-    REQUIRE(held.counts == std::vector<std::int64_t>{1, width / 16});
-    each(p.shape, [&](auto x) {  // tile k / 16 reads in its register what the accumulators hold there
-      const std::array<std::int64_t, 2> inside{x[0], x[1] % 16};
-      const auto [tp, rp] = holder(p, x);
-      const auto [tq, rq] = holder(q, inside);
-      REQUIRE(tp == tq);
-      REQUIRE(held.registers[static_cast<std::size_t>(x[1] / 16)][static_cast<std::size_t>(rq)] == rp);
-    });
-  }
-  CHECK(reuse(operand(ir::wgmma(24, f16, true), "d"), operand(ir::wgmma(64, f16, true), "a")).why ==
-        "a tile of 64, 16 does not divide 64, 24");
 }
 
 }  // namespace ashlar::test

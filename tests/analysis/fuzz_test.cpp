@@ -6,6 +6,7 @@
 
 #include <ashlar/analysis/evaluate.h>
 #include "analysis/simplify/linear.h"
+#include "tests/support/xorshift.h"
 
 using namespace ashlar;
 using namespace ashlar::analysis;
@@ -19,18 +20,7 @@ constexpr std::uint64_t seeds = 400;  // the sanitizer keeps every distinct call
 constexpr std::uint64_t seeds = 6000;
 #endif
 
-struct Random {
-  std::uint64_t state;
-  std::uint64_t next() {
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-  }
-  std::int64_t in(std::int64_t lo, std::int64_t hi) {
-    return lo + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(hi - lo + 1));
-  }
-  bool coin(int of) { return next() % static_cast<std::uint64_t>(of) == 0; }
-};
+using Random = Xorshift;
 
 // Two symbols and four loop variables: constant extents, extents in the symbols, multiples.
 struct Scene {

@@ -9,6 +9,8 @@
 
 #include <ashlar/analysis/evaluate.h>
 
+#include "tests/support/xorshift.h"
+
 using namespace ashlar;
 using namespace ashlar::analysis;
 using namespace ashlar::ir;
@@ -21,15 +23,7 @@ constexpr std::uint64_t seeds = 200;  // the sanitizer keeps every distinct call
 constexpr std::uint64_t seeds = 700;
 #endif
 
-struct Random {
-  std::uint64_t state;
-  std::int64_t in(std::int64_t lo, std::int64_t hi) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return lo + static_cast<std::int64_t>(state % static_cast<std::uint64_t>(hi - lo + 1));
-  }
-};
+using Random = Xorshift;
 
 const Expr v = var(1, "v"), t = var(2, "t"), s = var(3, "s");
 const std::array<Id, 1> inner{2};

@@ -13,6 +13,8 @@
 
 #include <ashlar/analysis/evaluate.h>
 
+#include "tests/support/xorshift.h"
+
 namespace ashlar::test {
 
 using namespace ashlar::analysis;
@@ -29,20 +31,10 @@ inline Expr operator^(const Expr& a, const Expr& b) { return ir::binary(ir::Op::
 
 inline const Expr r = ir::var(1, "r"), c = ir::var(2, "c"), n = ir::var(3, "n"), h = ir::var(4, "h"), S = ir::var(9, "S");
 
-struct Random {
-  std::uint64_t state;
-  explicit Random(std::uint64_t seed) : state(seed * 0x9e3779b97f4a7c15ull + 88172645463325252ull) {
+struct Random : Xorshift {
+  explicit Random(std::uint64_t seed) : Xorshift{seed * 0x9e3779b97f4a7c15ull + 88172645463325252ull} {
     for (int k = 0; k < 8; ++k) next();
   }
-  std::uint64_t next() {
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-  }
-  std::int64_t in(std::int64_t lo, std::int64_t hi) {
-    return lo + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(hi - lo + 1));
-  }
-  bool coin(int of) { return next() % static_cast<std::uint64_t>(of) == 0; }
 };
 
 struct Case {

@@ -62,37 +62,32 @@ ir::Kernel example() {
 KStmt* find(std::vector<KStmt>& list, const std::function<bool(const KStmt&)>& wanted) {
   for (KStmt& s : list) {
     if (wanted(s)) return &s;
-    for (auto* inner : {&s.body, &s.otherwise})
+    for (auto* inner : s.bodies())
       if (KStmt* found = find(*inner, wanted)) return found;
   }
   return nullptr;
 }
-KStmt& statement(ir::Kernel& k, KStmt::Kind kind) {
-  KStmt* s = find(k.body, [&](const KStmt& x) { return x.kind == kind; });
+template <class Node>
+Node& statement(ir::Kernel& k) {
+  KStmt* s = find(k.body, [](const KStmt& x) { return x.is<Node>(); });
   REQUIRE(s != nullptr);
-  return *s;
+  return s->get<Node>();
 }
 void change_sync(ir::Kernel& k, Sync::Kind kind, const std::function<void(Sync&)>& change) {
-  KStmt* s = find(k.body, [&](const KStmt& x) { return x.kind == KStmt::Kind::sync && x.sync->kind == kind; });
+  KStmt* s = find(k.body, [&](const KStmt& x) { return x.is<Sync>() && x.get<Sync>().kind == kind; });
   REQUIRE(s != nullptr);
-  Sync x = *s->sync;
-  change(x);
-  s->sync = std::make_shared<const Sync>(x);
+  change(s->get<Sync>());
+}
+bool calls(const ir::Kernel& k, const KStmt& s, const std::string& name) {
+  const auto* call = s.as<ir::KCall>();
+  return call && k.intrinsics.at(call->intrinsic).name == name;
 }
 void change_call(ir::Kernel& k, const std::string& name, const std::function<void(ir::Call&)>& change) {
-  KStmt* s = find(
-      k.body, [&](const KStmt& x) { return x.kind == KStmt::Kind::call && k.intrinsics.at(x.call->intrinsic).name == name; });
+  KStmt* s = find(k.body, [&](const KStmt& x) { return calls(k, x, name); });
   REQUIRE(s != nullptr);
-  ir::Call x = *s->call;
-  change(x);
-  s->call = std::make_shared<const ir::Call>(x);
+  change(s->get<ir::KCall>());
 }
-void change_launch(ir::Kernel& k, const std::function<void(ir::Launch&)>& change) {
-  KStmt& s = statement(k, KStmt::Kind::launch);
-  ir::Launch l = *s.launch;
-  change(l);
-  s.launch = std::make_shared<const ir::Launch>(l);
-}
+void change_launch(ir::Kernel& k, const std::function<void(ir::Launch&)>& change) { change(statement<ir::KLaunch>(k)); }
 Id id_of(const ir::Kernel& k, const std::string& name) {
   for (const auto& [id, b] : k.buffers)
     if (b.name == name) return id;
@@ -106,25 +101,19 @@ const std::multimap<std::string, Break>& breaks() {
   static const std::multimap<std::string, Break> table{
       {"launch.place",
        [](ir::Kernel& k) {
-         KStmt loop;
-         loop.kind = KStmt::Kind::for_;
-         loop.var = 7;
-         loop.name = "p";
-         loop.loop_kind = ir::LoopKind::parallel;
-         loop.begin = num(0);
-         loop.extent = num(2);
-         loop.body = std::move(k.body);
-         k.body = {loop};
+         std::vector<KStmt> body = std::move(k.body);
+         k.body = {{{}, ir::KFor{7, "p", num(0), num(2), ir::LoopKind::parallel, std::move(body)}}};
        }},
       {"launch.place",
        [](ir::Kernel& k) {
-         k.body = statement(k, KStmt::Kind::launch).body;
+         const std::vector<KStmt> body = statement<ir::KLaunch>(k).body;
+         k.body = body;
          k.body.erase(k.body.begin());
          k.body.resize(1);
        }},
       {"launch.numbers", [](ir::Kernel& k) { change_launch(k, [](ir::Launch& l) { l.threads = 250; }); }},
       {"launch.numbers", [](ir::Kernel& k) { change_launch(k, [](ir::Launch& l) { l.cluster[0] = num(0); }); }},
-      {"launch.loops", [](ir::Kernel& k) { statement(k, KStmt::Kind::for_).loop_kind = ir::LoopKind::parallel; }},
+      {"launch.loops", [](ir::Kernel& k) { statement<ir::KFor>(k).kind = ir::LoopKind::parallel; }},
       {"shared.inside", [](ir::Kernel& k) { change_launch(k, [](ir::Launch& l) { l.shared_bytes = 16392; }); }},
       {"shared.inside",
        [](ir::Kernel& k) {
@@ -138,23 +127,17 @@ const std::multimap<std::string, Break>& breaks() {
                    change_launch(k, [](ir::Launch& l) { l.shared_bytes = 65536; });
        }},
       {"shared.use",
-       [](ir::Kernel& k) {
-         KStmt s;
-         s.kind = KStmt::Kind::store;
-         s.buffer = id_of(k, "tile");
-         s.address = num(0);
-         s.value = ir::float_const(bf16, 0);
-         k.body.push_back(s);
-       }},
+       [](ir::Kernel& k) { k.body.push_back({{}, ir::KStore{id_of(k, "tile"), num(0), ir::float_const(bf16, 0)}}); }},
       {"collective.width", [](ir::Kernel& k) { change_launch(k, [](ir::Launch& l) { l.threads = 192; }); }},
       {"collective.uniform",
        [](ir::Kernel& k) {
          KStmt* s = find(k.body, [](const KStmt& x) {
-           return x.kind == KStmt::Kind::if_ && x.body[0].kind == KStmt::Kind::sync &&
-                  x.body[0].sync->kind == Sync::Kind::registers;
+           const auto* branch = x.as<ir::KIf>();
+           const auto* first = branch ? branch->body[0].as<Sync>() : nullptr;
+           return first && first->kind == Sync::Kind::registers;
          });
-         const Expr thread = ir::args_of(s->value)[0];
-         s->value = below(thread, 160);
+         Expr& condition = s->get<ir::KIf>().condition;
+         condition = below(ir::args_of(condition)[0], 160);
        }},
       {"sync.operands", [](ir::Kernel& k) { change_sync(k, Sync::Kind::mbarrier_expect, [](Sync& s) { s.bytes = {}; }); }},
       {"sync.operands", [](ir::Kernel& k) { change_sync(k, Sync::Kind::block, [](Sync& s) { s.count = num(3); }); }},
@@ -194,9 +177,7 @@ const std::multimap<std::string, Break>& breaks() {
       {"call.align", [](ir::Kernel& k) { change_call(k, "tma_load", [](ir::Call& c) { c.actuals[0].address = num(256); }); }},
       {"call.host",
        [](ir::Kernel& k) {
-         const KStmt call = *find(k.body, [&](const KStmt& x) {
-           return x.kind == KStmt::Kind::call && k.intrinsics.at(x.call->intrinsic).name == "mma_m16n8k16_bf16";
-         });
+         const KStmt call = *find(k.body, [&](const KStmt& x) { return calls(k, x, "mma_m16n8k16_bf16"); });
          k.body.insert(k.body.begin(), call);
        }},
       {"map.shape", [](ir::Kernel& k) { first_map(k).extents.pop_back(); }},

@@ -60,7 +60,7 @@ ir::Kernel scale(double by = 3) {
   kernels::Maker m("scale");
   const Expr n = m.symbol("N");
   const ir::Id in = m.tensor("in", f32, {n}), out = m.tensor("out", f32, {n}, true);
-  const Expr i = ir::var(m.next++, "i");
+  const Expr i = ir::var(m.fresh(), "i");
   m.k.body = {kernels::loop(i, n, {kernels::store(out, i, ir::binary(ir::Op::mul, m.load(in, i), ir::float_const(f32, by)))})};
   return m.k;
 }
@@ -162,11 +162,14 @@ TEST_CASE("what a key tells apart: every part of a kernel") {
       [](ir::Kernel& k) { k.buffers.begin()->second.inside.push_back(1); },
       [](ir::Kernel& k) { k.buffers.begin()->second.data = std::make_shared<const std::vector<std::byte>>(4, std::byte{1}); },
       [](ir::Kernel& k) { k.strides.push_back({9, 2, 0}); },
-      [](ir::Kernel& k) { k.body[0].extent = ir::index(4); },
-      [](ir::Kernel& k) { k.body[0].loop_kind = ir::LoopKind::parallel; },
-      [](ir::Kernel& k) { k.body[0].body[0].mask = ir::int_const(bool_, 1); },
-      [](ir::Kernel& k) { k.body[0].body[0].atomic = ir::Op::add; },
-      [](ir::Kernel& k) { k.body[0].body.push_back(k.body[0].body[0]); },
+      [](ir::Kernel& k) { k.body[0].get<ir::KFor>().extent = ir::index(4); },
+      [](ir::Kernel& k) { k.body[0].get<ir::KFor>().kind = ir::LoopKind::parallel; },
+      [](ir::Kernel& k) { k.body[0].get<ir::KFor>().body[0].get<ir::KStore>().mask = ir::int_const(bool_, 1); },
+      [](ir::Kernel& k) { k.body[0].get<ir::KFor>().body[0].get<ir::KStore>().atomic = ir::Op::add; },
+      [](ir::Kernel& k) {
+        auto& body = k.body[0].get<ir::KFor>().body;
+        body.push_back(ir::KStmt(body[0]));
+      },
       [](ir::Kernel& k) { k.assumptions.push_back(ir::int_const(bool_, 1)); },
       [](ir::Kernel& k) { k.workspace_shared = ir::index(64); },
       [](ir::Kernel& k) { k.workspace_per_worker = ir::index(64); },

@@ -34,12 +34,12 @@ std::vector<float> numbers() {
 int conversions_in(const std::vector<ir::KStmt>& list) {
   int all = 0;
   for (const ir::KStmt& s : list) {
-    if (s.kind == ir::KStmt::Kind::store)
-      ir::walk(s.value, [&](const Expr& e) {
+    if (const auto* store = s.as<ir::KStore>())
+      ir::walk(store->value, [&](const Expr& e) {
         all += ir::is(e, ir::Op::cast) || ir::is(e, ir::Op::saturate);
         return true;
       });
-    all += conversions_in(s.body) + conversions_in(s.otherwise);
+    for (const auto* part : s.bodies()) all += conversions_in(*part);
   }
   return all;
 }

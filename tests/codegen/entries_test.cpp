@@ -30,7 +30,7 @@ ir::Kernel scale(const std::string& name = "scale") {
   const Expr as = m.stride(a, 0), cs = m.stride(c, 0);
   const ir::Id row = m.storage("row", f32, ir::Storage::workspace, N, ir::index(0), true);
   m.k.workspace_per_worker = ir::mul(N, ir::index(4));
-  const Expr i = ir::var(m.next++, "i"), j = ir::var(m.next++, "j"), l = ir::var(m.next++, "l");
+  const Expr i = ir::var(m.fresh(), "i"), j = ir::var(m.fresh(), "j"), l = ir::var(m.fresh(), "l");
   m.k.body = {
       kernels::loop(i, M,
                     {kernels::loop(j, N, {kernels::store(row, j, ir::mul(m.load(a, ir::add(ir::mul(i, as), j)), alpha))}),
@@ -281,7 +281,7 @@ TEST_CASE("extents that are not affine and assumptions are checked through callb
   const ir::Id x = m.tensor("x", f64, {N}), y = m.tensor("y", f64, {M}),
                out = m.tensor("out", f64, {ir::div(N, ir::index(2))}, true);
   m.k.assumptions = {ir::le(M, N)};
-  const Expr i = ir::var(m.next++, "i");
+  const Expr i = ir::var(m.fresh(), "i");
   m.k.body = {kernels::loop(i, ir::div(N, ir::index(2)),
                             {kernels::store(out, i, ir::add(m.load(x, ir::mul(i, ir::index(2))), m.load(y, ir::index(0))))})};
   const codegen::Compiled code = codegen::compile(m.k, Target::host());

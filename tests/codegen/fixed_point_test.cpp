@@ -26,7 +26,7 @@ ir::Kernel kernel(std::initializer_list<Op> ops, Type t, std::int64_t n, int lan
   const ir::Id a = m.tensor("a", t, {ir::index(n)}), b = m.tensor("b", t, {ir::index(n)});
   std::vector<ir::Id> outs;
   for (Op op : ops) outs.push_back(m.tensor(op_name(op), result_of(op, t), {ir::index(n)}, true));
-  const Expr i = ir::var(m.next++, "i"), first = ir::mul(i, ir::index(lanes));
+  const Expr i = ir::var(m.fresh(), "i"), first = ir::mul(i, ir::index(lanes));
   const Expr at = lanes == 1 ? first : ir::ramp(first, ir::index(1), lanes);
   std::vector<ir::KStmt> body;
   std::size_t k = 0;

@@ -18,13 +18,13 @@ namespace {
 ir::Kernel kernel() {
   kernels::Maker m("scale");
   const ir::Id x = m.tensor("x", f16, {ir::index(64)}), y = m.tensor("y", f32, {ir::index(64)}, true);
-  const Expr i = ir::var(m.next++, "i"), at = ir::ramp(ir::mul(i, ir::index(4)), ir::index(1), 4);
+  const Expr i = ir::var(m.fresh(), "i"), at = ir::ramp(ir::mul(i, ir::index(4)), ir::index(1), 4);
   const Type wide = f32.with_lanes(4);
   const Expr v = ir::make(ir::Op::cast, wide, std::vector{m.load(x, at)});
   const auto splat = [&](double c) { return ir::broadcast(ir::float_const(f32, c), 4); };
   ir::KStmt loop =
       kernels::loop(i, ir::index(16), {kernels::store(y, at, ir::make(ir::Op::fma, wide, std::vector{v, splat(2), splat(1)}))});
-  loop.loop_kind = ir::LoopKind::parallel;
+  loop.get<ir::KFor>().kind = ir::LoopKind::parallel;
   m.k.body = {loop};
   return m.k;
 }

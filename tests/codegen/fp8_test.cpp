@@ -33,7 +33,7 @@ void compare(Type from, const std::vector<Value>& values, std::initializer_list<
       Maker m("convert");
       const auto extent = ir::index(static_cast<std::int64_t>(n));
       const ir::Id x = m.tensor("x", from, {extent});
-      const Expr i = ir::var(m.next++, "i"), first = ir::mul(i, ir::index(lanes));
+      const Expr i = ir::var(m.fresh(), "i"), first = ir::mul(i, ir::index(lanes));
       const Expr at = lanes == 1 ? first : ir::ramp(first, ir::index(1), lanes), v = m.load(x, at);
       std::vector<ir::KStmt> stores;
       std::vector<const void*> args{memory[0].data()};

@@ -11,28 +11,14 @@
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 
+#include "tests/support/clamped.h"
+
 using namespace ashlar;
 
 namespace {
 
-// y[i, j] = max(x[i, j] - low, 0) for rows of 4, by an intrinsic with this text.
-ir::Kernel clamped(const char* text, Where where = Where::current()) {
-  lang::DefinitionScope scope;
-  Symbol N{"N"};
-  Tensor x = lang::make_input("x", i32, {N, 4}), y = lang::make_output("y", i32, {N, 4});
-  Expr low = lang::make_scalar("low", i32);
-  lang::bind(y, compute("y", {{"i", N}, {"j", 4}}, [&](Var i, Var j) { return max(x(i, j) - low, 0); }));
-  Schedule s(lang::build_program("clamped", {x, low, y}), Target::host());
-  const Intrinsic f = intrinsic(
-      "clamp4",
-      [&](Meaning& m) {
-        Tensor src = m.read("src", i32, {4}), dst = m.write("dst", i32, {4});
-        Expr p = m.parameter("p", i32);
-        m.means(dst, [&](Var k) { return max(src(k) - p, 0); });
-        m.emit(Backend::llvm, text);
-      },
-      where);
-  s[y].tensorize(s[y].spatial<2>()[1], f);
+ir::Kernel clamped_by(const char* text, Where where = Where::current()) {
+  const Schedule s = clamped::schedule(Target::host(), where, [&](Meaning& m) { m.emit(Backend::llvm, text); });
   return lower(s.scheduled().program, {});
 }
 
@@ -56,7 +42,7 @@ struct View {
 }  // namespace
 
 TEST_CASE("a text of LLVM assembly computes what it means, inlined") {
-  const ir::Kernel k = clamped(good);
+  const ir::Kernel k = clamped_by(good);
   const codegen::Compiled code = codegen::compile(k, Target::host());
   std::int32_t in[12], out[12];
   for (int i = 0; i < 12; ++i) in[i] = i * 37 % 23 - 9, out[i] = -1;
@@ -72,7 +58,7 @@ TEST_CASE("a text of LLVM assembly computes what it means, inlined") {
 
 TEST_CASE("functions that a text calls are declared as it calls them, or as it says") {
   const auto declared = [](const char* text) {
-    std::string all = codegen::emit(clamped(text), Target::host(), codegen::Output::llvm), lines;
+    std::string all = codegen::emit(clamped_by(text), Target::host(), codegen::Output::llvm), lines;
     for (std::size_t at = all.find("declare "); at != std::string::npos; at = all.find("declare ", at + 1))
       if (all.find("@user_", at) < all.find('\n', at)) lines += all.substr(at, all.find('\n', at) - at) + "\n";
     return lines;
@@ -90,7 +76,7 @@ TEST_CASE("functions that a text calls are declared as it calls them, or as it s
 TEST_CASE("a text that LLVM does not take is refused at its description") {
   const auto refused = [](const char* text, Where where = Where::current()) -> std::string {
     try {
-      codegen::emit(clamped(text, where), Target::host(), codegen::Output::object);
+      codegen::emit(clamped_by(text, where), Target::host(), codegen::Output::object);
     } catch (const RefusalError& e) {
       CHECK(e.refusal.where.line() == where.line());
       return e.what();
@@ -103,7 +89,7 @@ TEST_CASE("a text that LLVM does not take is refused at its description") {
 }
 
 TEST_CASE("in this process, a function that a text calls is one that the process exports") {
-  CHECK_THROWS_WITH_AS(codegen::compile(clamped("call void @user_nowhere(ptr {dst.ptr})"), Target::host()),
+  CHECK_THROWS_WITH_AS(codegen::compile(clamped_by("call void @user_nowhere(ptr {dst.ptr})"), Target::host()),
                        doctest::Contains("functions in C that were declared with their address, or that this process exports "
                                          "(link it with -rdynamic), found user_nowhere"),
                        RefusalError);

@@ -14,16 +14,17 @@ namespace kernels {
 using namespace ashlar;
 using ir::KStmt;
 
-// Builds a Kernel; ids are handed out from 1.
+// Builds a Kernel, which gives the ids.
 struct Maker {
   ir::Kernel k;
-  ir::Id next = 1;
 
   explicit Maker(const std::string& name) { k.name = name; }
 
+  ir::Id fresh() { return k.fresh(); }
+
   Expr symbol(const std::string& name, std::int64_t min = 0, std::int64_t multiple_of = 1) {
     ir::Symbol s;
-    s.id = next++;
+    s.id = fresh();
     s.name = name;
     s.min = min;
     s.multiple_of = multiple_of;
@@ -32,7 +33,7 @@ struct Maker {
   }
 
   Expr scalar(const std::string& name, Type t) {
-    const ir::Id id = next++;
+    const ir::Id id = fresh();
     k.scalars[id] = {id, name, t, {}};
     k.arguments.push_back({ir::ArgumentKind::scalar, id});
     return ir::var(id, name, t);
@@ -40,7 +41,7 @@ struct Maker {
 
   ir::Id tensor(const std::string& name, Type t, std::vector<Expr> extents, bool output = false, std::int64_t align = 0) {
     ir::Buffer b;
-    b.id = next++;
+    b.id = fresh();
     b.name = name;
     b.type = t;
     b.rank = static_cast<int>(extents.size());
@@ -60,14 +61,14 @@ struct Maker {
   }
 
   Expr stride(ir::Id buffer, int dim) {
-    const ir::Id id = next++;
+    const ir::Id id = fresh();
     k.strides.push_back({id, buffer, dim});
     return ir::var(id, "stride");
   }
 
   ir::Id storage(const std::string& name, Type t, ir::Storage where, Expr elements, Expr offset = {}, bool per_worker = false) {
     ir::KBuffer kb;
-    kb.id = next++;
+    kb.id = fresh();
     kb.name = name;
     kb.type = t;
     kb.storage = where;
@@ -87,45 +88,20 @@ struct Maker {
 };
 
 inline KStmt store(ir::Id buffer, const Expr& address, const Expr& value, const Expr& mask = {}) {
-  KStmt s;
-  s.kind = KStmt::Kind::store;
-  s.buffer = buffer;
-  s.address = address;
-  s.value = value;
-  s.mask = mask;
-  return s;
+  return {{}, ir::KStore{buffer, address, value, mask}};
 }
 
 inline KStmt loop(const Expr& var, const Expr& extent, std::vector<KStmt> body, ir::LoopKind kind = ir::LoopKind::serial,
                   const Expr& begin = ir::index(0)) {
-  KStmt s;
-  s.kind = KStmt::Kind::for_;
-  s.var = var.node()->id;
-  s.name = var.node()->name;
-  s.begin = begin;
-  s.extent = extent;
-  s.loop_kind = kind;
-  s.body = std::move(body);
-  return s;
+  return {{}, ir::KFor{var.node()->id, var.node()->name, begin, extent, kind, std::move(body)}};
 }
 
 inline KStmt when(const Expr& condition, std::vector<KStmt> body, std::vector<KStmt> otherwise = {}) {
-  KStmt s;
-  s.kind = KStmt::Kind::if_;
-  s.value = condition;
-  s.body = std::move(body);
-  s.otherwise = std::move(otherwise);
-  return s;
+  return {{}, ir::KIf{condition, std::move(body), std::move(otherwise)}};
 }
 
 inline KStmt let(const Expr& var, const Expr& value, std::vector<KStmt> body) {
-  KStmt s;
-  s.kind = KStmt::Kind::let;
-  s.var = var.node()->id;
-  s.name = var.node()->name;
-  s.value = value;
-  s.body = std::move(body);
-  return s;
+  return {{}, ir::KLet{var.node()->id, var.node()->name, value, std::move(body)}};
 }
 
 // The targets of this file's tests that this machine can execute; the others are named once and left out.

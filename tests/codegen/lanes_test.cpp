@@ -19,7 +19,7 @@
 #include <ashlar/schedule/step.h>
 
 #include "tests/codegen/kernels.h"
-#include "tests/support/fenced.h"
+#include "tests/support/fenced_call.h"
 
 using namespace ashlar;
 using fenced::Fenced;
@@ -52,22 +52,7 @@ void same(Type of_table, std::int64_t entries, Type result, int lanes, const For
           return of_table.bytes() == 1 ? number(at) : static_cast<double>(at[0] * 7919 % 65536 - 32768);
         }));
         meant.emplace_back(interp::Array::zeros(result, {n}));
-        const std::int64_t sizes[3] = {n + 1, entries, n};
-        const int types[3] = {ASHLAR_U8, of_table.bytes() == 1 ? ASHLAR_U8 : ASHLAR_I16, ASHLAR_I32};
-        std::unique_ptr<Fenced> memory[3];
-        ashlar_tensor tensors[3];
-        const void* pointers[3];
-        for (int k = 0; k < 3; ++k) {
-          const auto& bytes = meant[static_cast<std::size_t>(k)].array.bytes;
-          memory[k] = std::make_unique<Fenced>(bytes.size(), side);
-          if (!bytes.empty()) std::memcpy(memory[k]->data(), bytes.data(), bytes.size());
-          tensors[k] = ashlar_dense(memory[k]->data(), types[k], 1, &sizes[k]);
-          pointers[k] = &tensors[k];
-        }
-        REQUIRE(code.call(pointers) == ASHLAR_OK);
-        interp::run_algorithm(built.program, meant);
-        const auto& expected = meant[2].array.bytes;
-        CHECK((expected.empty() || std::memcmp(memory[2]->data(), expected.data(), expected.size()) == 0));
+        fenced::same(code, built.program, std::move(meant), side);
       }
   }
 }

@@ -57,7 +57,7 @@ std::vector<std::vector<Value>> compiled(const Target& target, std::span<const O
                out = m.tensor("out", t, {ir::index(n * static_cast<std::int64_t>(ops.size()))}, true);
   std::int64_t begin = 0;
   for (const Op op : ops) {
-    const Expr i = ir::var(m.next++, "i");
+    const Expr i = ir::var(m.fresh(), "i");
     const auto at = [&](std::int64_t from) {
       const Expr first = ir::add(ir::mul(i, ir::index(lanes)), ir::index(from));
       return lanes == 1 ? first : ir::ramp(first, ir::index(1), lanes);

@@ -26,7 +26,7 @@ template <class T>
 std::vector<T> loaded(const Target& target, Type t, const std::vector<T>& in, const Expr& address, const Expr& mask = {}) {
   const int lanes = address.type().lanes;
   Maker m("access");
-  m.next = 100;
+  m.k.next_id = 100;
   const ir::Id x = m.tensor("x", t, {ir::index(static_cast<std::int64_t>(in.size()))}),
                out = m.tensor("out", t, {ir::index(lanes)}, true);
   const Expr to = ir::ramp(ir::index(0), ir::index(1), lanes);
@@ -120,7 +120,7 @@ TEST_CASE_TEMPLATE("masked loads of every stride touch the elements of active la
   for (const Target& target : kernels::runnable(kLevels))
     for (const std::int64_t stride : {-4, -3, -2, -1, 0, 1, 2, 3, 4}) {
       Maker m("masked");
-      m.next = 100;
+      m.k.next_id = 100;
       const ir::Id x = m.tensor("x", t, {ir::index(1 << 20)}), on = m.tensor("on", u8, {ir::index(lanes)}),
                    out = m.tensor("out", t, {ir::index(lanes)}, true);
       const Expr lane = ir::ramp(ir::index(0), ir::index(1), lanes), from = ir::ramp(ir::index(0), ir::index(stride), lanes);
@@ -155,7 +155,7 @@ TEST_CASE(
   for (const Target& target : kernels::runnable(kLevels)) {
     const int lanes = target.lanes(f32);
     Maker m("stream");
-    m.next = 100;
+    m.k.next_id = 100;
     const ir::Id x = m.tensor("x", f32, {ir::index(lanes)}), out = m.tensor("out", f32, {ir::index(lanes)}, true);
     m.k.argument_buffers.at(out).streamed = true;
     const Expr to = ir::ramp(ir::index(0), ir::index(1), lanes);
@@ -202,7 +202,7 @@ TEST_CASE_TEMPLATE("indices from data: one element for all lanes is read once, a
   for (const Target& target : kernels::runnable(kLevels))
     for (const bool masked : {false, true}) {
       Maker m("access");
-      m.next = 100;
+      m.k.next_id = 100;
       const ir::Id x = m.tensor("x", t, {ir::index(20)}), at = m.tensor("at", i64, {ir::index(8)}),
                    active = m.tensor("active", i32, {ir::index(8)}), out = m.tensor("out", t, {ir::index(8)}, true);
       const Expr lane = ir::ramp(ir::index(0), ir::index(1), 8);
@@ -268,7 +268,7 @@ TEST_CASE("scalar masks, lets, ifs and empty loops") {
   Maker m("control");
   const Expr n = m.symbol("n");
   const ir::Id x = m.tensor("x", i32, {n}), out = m.tensor("out", i32, {n}, true);
-  const Expr i = ir::var(m.next++, "i"), twice = ir::var(m.next++, "twice", i32), j = ir::var(m.next++, "j");
+  const Expr i = ir::var(m.fresh(), "i"), twice = ir::var(m.fresh(), "twice", i32), j = ir::var(m.fresh(), "j");
   const Expr inside = ir::lt(ir::add(i, ir::index(1)), n);
   const Expr right = m.load(x, ir::add(i, ir::index(1)), inside);  // 0 behind the last
   m.k.body = {kernels::loop(
@@ -319,10 +319,10 @@ TEST_CASE("a buffer that is allocated inside of a parallel loop belongs to each 
   // for h: t = x[h] in lanes; y[h] = t        twice, as where a loop around was unrolled
   for (const bool inside : {true, false}) {
     Maker m("copies");
-    m.next = 100;
+    m.k.next_id = 100;
     const ir::Id x = m.tensor("x", f32, {ir::index(32)}), out = m.tensor("out", f32, {ir::index(32)}, true),
                  t = m.storage("t", f32, ir::Storage::stack, ir::index(4));
-    const Expr h = ir::var(m.next++, "h");
+    const Expr h = ir::var(m.fresh(), "h");
     if (inside) m.k.buffers.at(t).inside = {h.node()->id};
     const auto part = [&](std::int64_t first) {
       const Expr lanes = ir::ramp(ir::index(0), ir::index(1), 4),
@@ -333,7 +333,7 @@ TEST_CASE("a buffer that is allocated inside of a parallel loop belongs to each 
     };
     m.k.body = {part(0), part(16)};
     CHECK(codegen::used_here(m.k.body, m.k.buffers.at(t), true) == !inside);
-    CHECK(codegen::used_here(m.k.body.front().body, m.k.buffers.at(t), false));
+    CHECK(codegen::used_here(m.k.body.front().get<ir::KFor>().body, m.k.buffers.at(t), false));
     CHECK_FALSE(codegen::used_here({m.k.body.front()}, m.k.buffers.at(t), true));  // of one loop alone
     for (const Target& target : kernels::runnable(kLevels)) {
       const std::vector<float> in = counting<float>(32);
@@ -411,7 +411,7 @@ TEST_CASE("a gather by numbers of 32 bits and what all lanes share") {
        [&](std::int64_t v, std::int64_t) { return clamped(v * 2); }}};
   for (const Case& c : cases) {
     Maker m("gather");
-    m.next = 100;
+    m.k.next_id = 100;
     const Expr W = m.symbol("W", 1);
     const ir::Id x = m.tensor("x", f32, {ir::mul(W, ir::index(3))}), v = m.tensor("v", i32, {ir::index(lanes)}),
                  b = m.tensor("b", u8, {ir::index(lanes)}), out = m.tensor("out", f32, {ir::index(lanes)}, true);

@@ -1,7 +1,6 @@
 // Every operator on every type, compiled and executed, against ir/numeric.h: edge values, scalar and vector, on each level.
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <random>
 
@@ -13,10 +12,12 @@
 
 #include "tests/codegen/kernels.h"
 #include "tests/emulated/emulator.h"
+#include "tests/support/operator_cases.h"
 
 using namespace ashlar;
 using namespace ashlar::ir;
 using kernels::Maker;
+using operators::Case, operators::edges, operators::pairs;
 
 namespace kernels {
 std::vector<Target> runnable(std::initializer_list<const char*> names) {
@@ -64,87 +65,9 @@ bool emulator_stops(const Target& t) {
   return stops;
 }
 
-// Edge values of a type, as bits in memory.
-std::vector<Value> edges(Type t) {
-  std::vector<Value> all;
-  if (t.is_bool()) return {int_value(t, 0), int_value(t, 1)};
-  if (!t.is_float()) {
-    for (std::int64_t v : {0, 1, 2, 7, 31, 100}) {
-      all.push_back(int_value(t, v));
-      all.push_back(int_value(t, -v));
-      all.push_back(
-          int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(highest_of(t)) - static_cast<std::uint64_t>(v))));
-      all.push_back(
-          int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(lowest_of(t)) + static_cast<std::uint64_t>(v))));
-    }
-    return all;
-  }
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  for (double v : {0.0,
-                   0.25,
-                   0.5,
-                   0.75,
-                   1.0,
-                   1.5,
-                   2.5,
-                   3.5,
-                   7.0,
-                   127.5,
-                   255.5,
-                   300.7,
-                   448.0,
-                   464.0,
-                   465.0,
-                   32767.5,
-                   65504.0,
-                   65519.9,
-                   65520.0,
-                   8388607.5,
-                   8388609.0,
-                   2147483647.5,
-                   4294967296.0,
-                   9.2233720368547758e18,
-                   1.8446744073709552e19,
-                   4503599627370497.5,
-                   1.1754943508222875e-38,
-                   1e-40,
-                   1.4e-45,
-                   5e-324,
-                   6e-8,
-                   5.9e-8,
-                   2.9e-8,
-                   6.1e-5,
-                   3.4e38,
-                   1e300,
-                   inf}) {
-    all.push_back(float_value(t, v));
-    all.push_back(float_value(t, -v));
-  }
-  all.push_back(float_value(t, std::numeric_limits<double>::quiet_NaN()));
-  return all;
-}
-
-// One column of work: out[i] = op(in0[i], in1[i], …).
-struct Case {
-  Op op;
-  Type result;
-  std::vector<std::vector<Value>> inputs;
-  Expr constant;  // not empty: the second operand
-};
-
 void pad(std::vector<std::vector<Value>>& inputs, int lanes) {
   while (inputs[0].size() % static_cast<std::size_t>(lanes) != 0)
     for (auto& in : inputs) in.push_back(in[0]);
-}
-
-std::vector<std::vector<Value>> pairs(Type a, Type b) {
-  std::vector<std::vector<Value>> in(2);
-  for (const Value& x : edges(a))
-    for (const Value& y : edges(b)) {
-      in[0].push_back(x);
-      in[1].push_back(y);
-    }
-  return in;
 }
 
 void execute(const ir::Kernel& k, const Target& target, std::vector<std::vector<unsigned char>>& memory) {
@@ -190,7 +113,7 @@ std::vector<std::vector<Value>> compiled(const Target& target, const std::vector
     part.begin = end;
     end += part.elements;
     const auto width = static_cast<int>(part.width);
-    loops.push_back(ir::var(m.next++, "i"));
+    loops.push_back(ir::var(m.fresh(), "i"));
     const Expr first = ir::mul(loops.back(), ir::index(part.width));
     const Expr at = width == 1 ? first : ir::ramp(first, ir::index(1), width);
     auto& of = operands.emplace_back();
@@ -254,10 +177,8 @@ void compare(const Target& target, const std::vector<Case>& all) {
     for (std::size_t c = 0; c < cases.size(); ++c) {
       int wrong = 0;
       for (std::size_t k = 0; k < results[c].size() && wrong < 4; ++k) {
-        std::vector<Value> args;
+        const std::vector<Value> args = operators::operands_of(cases[c], k);
         std::string shown;
-        for (const auto& in : cases[c].inputs) args.push_back(in[k]);
-        if (!cases[c].constant.empty()) args.push_back(value_of(cases[c].constant));
         for (const Value& v : args) shown += ir::text(v) + " ";
         const auto want = evaluate(cases[c].op, cases[c].result, args);
         if (!want || same_value(*want, results[c][k])) continue;  // no value: an index beyond 63 bits
@@ -291,23 +212,12 @@ TEST_CASE("integer operators") {
 
 TEST_CASE("division by constants") {
   for (const Target& target : targets({"x86-64-v3"}))
-    for (Type t : kIntegers) {
-      std::vector<Case> cases;
-      for (std::int64_t c : {0, 1, 2, 3, 7, 8, 64, 100, -1, -3, -8})
-        for (Op op : {Op::div, Op::mod, Op::trunc_div, Op::trunc_rem})
-          if (!t.is_unsigned() || c >= 0) cases.push_back({op, t, {edges(t)}, ir::int_const(t, c)});
-      compare(target, cases);
-    }
+    for (Type t : kIntegers) compare(target, operators::divisions_by_constants(t));
 }
 
 TEST_CASE("shifts by numbers of a wider type") {
   for (const Target& target : targets({"x86-64-v3"}))
-    for (Type t : {i8, u8, i16, u16, i32, u32}) {
-      std::vector<Case> cases;
-      for (std::int64_t by : {0, 1, 3, t.bits - 1, t.bits + 0, t.bits + 1, 256, 257, 65537, -1, -255})
-        for (Op op : {Op::shl, Op::shr, Op::rounding_shr}) cases.push_back({op, t, {edges(t)}, ir::int_const(i32, by)});
-      compare(target, cases);
-    }
+    for (Type t : {i8, u8, i16, u16, i32, u32}) compare(target, operators::shifts_by_wider_numbers(t));
 }
 
 TEST_CASE("bool operators") {
@@ -322,30 +232,18 @@ TEST_CASE("bool operators") {
 
 TEST_CASE("floating-point operators") {
   for (const Target& target : targets(kLevels))
-    for (Type t : kFloats) {
-      if (t == f64 && !has_doubles(target)) continue;
-      std::vector<Case> cases;
-      for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::copysign})
-        cases.push_back({op, t, pairs(t, t), {}});
-      for (Op op : {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) cases.push_back({op, bool_, pairs(t, t), {}});
-      for (Op op : {Op::neg, Op::abs, Op::sqrt, Op::floor, Op::ceil, Op::round, Op::trunc})
-        cases.push_back({op, t, {edges(t)}, {}});
-      for (Op op : {Op::isnan, Op::isinf}) cases.push_back({op, bool_, {edges(t)}, {}});
-      compare(target, cases);
-    }
+    for (Type t : kFloats)
+      if (t != f64 || has_doubles(target)) compare(target, operators::operators_of_floats(t));
 }
 
 TEST_CASE("conversions, saturating conversions and bitcasts") {
-  const auto types = {i8, i16, i32, i64, u8, u16, u32, u64, index_type, f16, bf16, f32, f64, bool_, e4m3, e5m2};
   for (const Target& target : targets({"x86-64", "x86-64-v3", "x86-64-v4"}))
-    for (Type from : types) {
+    for (Type from : operators::every_type) {
       std::vector<Case> cases;
-      for (Type to : types) {
+      for (Type to : operators::every_type) {
         if ((from == f64 || to == f64) && !has_doubles(target)) continue;
         if (from.is_float() && !to.is_float() && emulator_stops(target)) continue;
-        cases.push_back({Op::cast, to, {edges(from)}, {}});
-        if (!from.is_bool() && !to.is_index()) cases.push_back({Op::saturate, to, {edges(from)}, {}});
-        if (from.bits == to.bits && !(from == to)) cases.push_back({Op::bitcast, to, {edges(from)}, {}});
+        for (const Case& c : operators::conversions(from, to)) cases.push_back(c);
       }
       compare(target, cases);
     }
@@ -368,26 +266,7 @@ TEST_CASE("narrow floats from every kind of f32") {
 }
 
 TEST_CASE("a fused multiply-add rounds once, with or without the instruction") {
-  std::mt19937 random(11);
-  std::vector<std::vector<Value>> in(3);
-  const std::vector<Value> values = edges(f32);
-  for (const Value& x : values)
-    for (const Value& y : values)
-      for (std::size_t k = 0; k < 6; ++k) {
-        in[0].push_back(x);
-        in[1].push_back(y);
-        in[2].push_back(values[random() % values.size()]);
-      }
-  for (int k = 0; k < 50000; ++k) {  // near cancellation and near ties, where rounding twice goes wrong
-    const Value x = from_bits(f32, (random() & 0x807FFFFF) | 0x3F000000),
-                y = from_bits(f32, (random() & 0x807FFFFF) | 0x3F800000);
-    const double p = x.f * y.f;
-    in[0].push_back(x);
-    in[1].push_back(y);
-    in[2].push_back(float_value(f32, k % 3 == 0   ? -p
-                                     : k % 3 == 1 ? p * 0x1p24
-                                                  : p * 0x1p-25 * (1 + static_cast<int>(random() % 5))));
-  }
+  const std::vector<std::vector<Value>> in = operators::fused_operands(6, 50000);
   for (const Target& target : targets(kLevels)) compare(target, {{Op::fma, f32, in, {}}});
   std::vector<std::vector<Value>> wide(3);
   for (std::size_t a = 0; a < 3; ++a)

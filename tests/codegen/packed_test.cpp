@@ -32,7 +32,7 @@ std::unique_ptr<std::uint8_t[]> packed(Type t, std::int64_t n) {
 std::vector<std::int32_t> loaded(const Target& target, Type t, std::int64_t n, std::int64_t begin, int lanes,
                                  const std::function<Expr(const Expr& begin)>& address, const Expr& mask = {}) {
   Maker m("access");
-  m.next = 100;
+  m.k.next_id = 100;
   const ir::Id x = m.tensor("x", t, {ir::index(n)}), out = m.tensor("out", i32, {ir::index(lanes)}, true);
   const Expr start = ir::cast(ir::index_type, m.scalar("begin", i64));
   const Expr to = lanes == 1 ? ir::index(0) : ir::ramp(ir::index(0), ir::index(1), lanes);
@@ -111,7 +111,7 @@ TEST_CASE("rows start on bytes, or the call is refused and nothing is written") 
   const Expr M = m.symbol("M"), N = m.symbol("N");
   const ir::Id w = m.tensor("W", i4, {M, N}), out = m.tensor("out", i8, {M, N}, true);
   const Expr ws = m.stride(w, 0), os = m.stride(out, 0);
-  const Expr i = ir::var(m.next++, "i"), j = ir::var(m.next++, "j");
+  const Expr i = ir::var(m.fresh(), "i"), j = ir::var(m.fresh(), "j");
   m.k.body = {kernels::loop(
       i, M,
       {kernels::loop(j, N,
@@ -161,7 +161,7 @@ TEST_CASE("rows start on bytes, or the call is refused and nothing is written") 
 TEST_CASE("a vector of weights is unpacked by vector shifts") {
   Maker m("weights");
   const ir::Id w = m.tensor("W", i4, {ir::index(1024)}), out = m.tensor("out", i8, {ir::index(1024)}, true);
-  const Expr i = ir::var(m.next++, "i"), at = ir::ramp(ir::mul(i, ir::index(32)), ir::index(1), 32);
+  const Expr i = ir::var(m.fresh(), "i"), at = ir::ramp(ir::mul(i, ir::index(32)), ir::index(1), 32);
   m.k.body = {kernels::loop(i, ir::index(32), {kernels::store(out, at, ir::cast(i8.with_lanes(32), m.load(w, at)))})};
   const std::string text = codegen::emit(m.k, Target::parse("x86-64-v3"), codegen::Output::assembly);
   CHECK(text.find("vpunpcklbw") != text.npos);

@@ -28,7 +28,7 @@ ir::Kernel tile(int rows, int columns, int lanes) {
                b = m.tensor("B", f32, {K, ir::index(columns)}, false, 64),
                c = m.tensor("C", f32, {ir::index(rows), ir::index(columns)}, true, 64);
   const ir::Id acc = m.storage("acc", f32, ir::Storage::registers, ir::index(rows * columns));
-  const Expr k = ir::var(m.next++, "k");
+  const Expr k = ir::var(m.fresh(), "k");
   std::vector<ir::KStmt> zeros, steps, stores;
   for (int r = 0; r < rows; ++r)
     for (int j = 0; j < columns; j += lanes) {
@@ -174,7 +174,7 @@ TEST_CASE("a vector of three registers stays in them from block to block") {
   const auto wide = [&](const Expr& first, int lanes) { return ir::ramp(first, ir::index(1), lanes); };
   const ir::Id b = m.tensor("B", i32, {K, ir::index(48)}), c = m.tensor("C", i32, {ir::index(48)}, true);
   const ir::Id acc = m.storage("acc", i32, ir::Storage::stack, ir::index(48));
-  const Expr k = ir::var(m.next++, "k");
+  const Expr k = ir::var(m.fresh(), "k");
   std::vector<ir::KStmt> steps;
   for (int j = 0; j < 48; j += 16) {
     const Expr at = wide(ir::index(j), 16);

@@ -15,7 +15,7 @@ inline ashlar::codegen::Compiled compiled(ashlar::ir::Op op, ashlar::Type t, con
   kernels::Maker m("ulps");
   const ir::Id in = m.tensor("x", t, {ir::index(n)}), out = m.tensor("y", t, {ir::index(n)}, true);
   const int lanes = target.lanes(t.bits < 32 ? f32 : t);
-  const Expr i = ir::var(m.next++, "i"), first = ir::mul(i, ir::index(lanes));
+  const Expr i = ir::var(m.fresh(), "i"), first = ir::mul(i, ir::index(lanes));
   const Expr at = lanes == 1 ? first : ir::ramp(first, ir::index(1), lanes);
   const Expr x = m.load(in, at);
   m.k.body = {kernels::loop(i, ir::index(n / lanes), {kernels::store(out, at, ir::expand_math_call(op, std::span(&x, 1)))})};

@@ -15,7 +15,7 @@
 #include <ashlar/schedule/step.h>
 
 #include "tests/codegen/kernels.h"
-#include "tests/support/fenced.h"
+#include "tests/support/fenced_call.h"
 
 using namespace ashlar;
 using fenced::Fenced;
@@ -41,7 +41,6 @@ void same(const Formula& f) {
         for (const Fenced::Side side : {Fenced::at_begin, Fenced::at_end}) {
           CAPTURE(n);
           CAPTURE(c);
-          std::int64_t shapes[3][2] = {{n, c}, {n, 0}, {n, c}};
           interp::Arguments meant;
           const auto number = [&](std::span<const std::int64_t> at) {
             std::int64_t v = 5;
@@ -51,20 +50,7 @@ void same(const Formula& f) {
           meant.emplace_back(interp::Array::make(i32, {n, c}, number));
           meant.emplace_back(interp::Array::make(i32, {n}, number));
           meant.emplace_back(interp::Array::zeros(i32, {n, c}));
-          std::unique_ptr<Fenced> memory[3];
-          ashlar_tensor tensors[3];
-          const void* pointers[3];
-          for (int k = 0; k < 3; ++k) {
-            const auto& bytes = meant[static_cast<std::size_t>(k)].array.bytes;
-            memory[k] = std::make_unique<Fenced>(bytes.size(), side);
-            if (!bytes.empty()) std::memcpy(memory[k]->data(), bytes.data(), bytes.size());
-            tensors[k] = ashlar_dense(memory[k]->data(), ASHLAR_I32, k == 1 ? 1 : 2, shapes[k]);
-            pointers[k] = &tensors[k];
-          }
-          REQUIRE(code.call(pointers) == ASHLAR_OK);
-          interp::run_algorithm(built.program, meant);
-          const auto& expected = meant[2].array.bytes;
-          CHECK((expected.empty() || std::memcmp(memory[2]->data(), expected.data(), expected.size()) == 0));
+          fenced::same(code, built.program, std::move(meant), side);
         }
   }
 }

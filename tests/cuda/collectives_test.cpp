@@ -20,10 +20,8 @@ namespace {
 
 void expand(std::vector<KStmt>& list) {  // math functions as lowering leaves them
   for (KStmt& s : list) {
-    for (Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
-      if (!e->empty()) *e = ir::expand_math(*e);
-    expand(s.body);
-    expand(s.otherwise);
+    for_each_expr(s, [](Expr& e) { e = ir::expand_math(e); });
+    for (auto* part : s.bodies()) expand(*part);
   }
 }
 
@@ -164,9 +162,8 @@ TEST_CASE("clusters: the entry's size, both halves of the barrier, an arrival at
     b.fence({}, Sync::Kind::cluster_arrive);
     b.fence({}, Sync::Kind::cluster_wait);
   });
-  auto l = std::make_shared<ir::Launch>(*b.k.body[0].launch);
-  l->cluster[0] = num(2), l->cluster[1] = num(1), l->cluster[2] = num(1);
-  b.k.body[0].launch = l;
+  auto& l = b.k.body[0].get<ir::KLaunch>();
+  l.cluster[0] = num(2), l.cluster[1] = num(1), l.cluster[2] = num(1);
   const std::string text = text_of(b.k, "cuda-sm_90a");
   CHECK(count(text, ".reqnctapercluster 2, 1, 1") == 1);
   CHECK(count(text, "barrier.cluster.arrive.aligned") == 2);

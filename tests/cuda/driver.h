@@ -42,6 +42,22 @@ struct Standin {
   }
 };
 
+// A driver as new, with a context of its own current: every test loads its modules again.
+struct Fresh {
+  explicit Fresh(const Standin& of) : driver(of) {
+    driver.standin_reset();
+    context = driver.standin_new_context(0);
+    driver.standin_set_current(context);
+  }
+  ~Fresh() {
+    CHECK(std::string(driver.standin_complaints()) == "");
+    CHECK(driver.standin_blocks_in_use() == 0);
+    driver.standin_set_current(nullptr);
+  }
+  const Standin& driver;
+  void* context;
+};
+
 inline std::string sentence(const ashlar_error& e) {
   std::string text(ashlar_error_text(&e, nullptr, 0), '\0');
   ashlar_error_text(&e, text.data(), text.size() + 1);

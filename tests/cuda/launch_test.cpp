@@ -19,19 +19,8 @@ namespace {
 const Standin& driver() { return Standin::open(ASHLAR_STANDIN); }
 std::string said() { return cuda::sentence(*ashlar_last_error()); }
 
-// A driver as new, with a context of its own current: so every test loads its modules anew.
-struct Fresh {
-  Fresh() {
-    driver().standin_reset();
-    context = driver().standin_new_context(0);
-    driver().standin_set_current(context);
-  }
-  ~Fresh() {
-    CHECK(std::string(driver().standin_complaints()) == "");
-    CHECK(driver().standin_blocks_in_use() == 0);
-    driver().standin_set_current(nullptr);
-  }
-  void* context;
+struct Fresh : cuda::Fresh {
+  Fresh() : cuda::Fresh(::driver()) {}
 };
 
 std::string calls_of(const std::function<void()>& f) {

@@ -3,6 +3,9 @@
  *
  * What is wrong with a call (a handle that is not one, a stream of another context, parameters that are not those of the entry,
  * a block of another size than the entry's) is kept as a complaint, in words, and the call fails with CUDA_ERROR_INVALID_VALUE.
+ *
+ * Three environment variables name an entry whose launch fails as kernels on hardware do: STANDIN_HANGS never returns,
+ * STANDIN_CRASHES ends the process, and after STANDIN_LOSES every call returns CUDA_ERROR_ILLEGAL_ADDRESS.
  */
 #ifndef ASHLAR_TESTS_CUDA_STANDIN_H
 #define ASHLAR_TESTS_CUDA_STANDIN_H

@@ -6,9 +6,11 @@
 
 #include "tests/cuda/programs.h"
 #include "tests/golden.h"
+#include "tests/support/text_rows.h"
 #include "tests/vulkan/programs.h"
 
 using namespace launches;
+using text_rows::has;
 namespace ptx = codegen::ptx;
 
 namespace {
@@ -28,8 +30,6 @@ std::string text_of(Type t, Type result, const std::function<Expr(Expr, Expr, Ex
   return text_of(b.k);
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // From the entry on: what stands above tells LLVM's release.
 std::string body_of(const std::string& text) { return text.substr(text.find(".visible")); }
 
@@ -43,56 +43,45 @@ std::string refusal_of(const std::function<void()>& f) {
 }  // namespace
 
 TEST_CASE("expressions and their instructions") {
-  struct Row {
-    const char* what;
-    Type type, result;
-    std::function<Expr(Expr, Expr, Expr)> f;
-    std::vector<const char*> with, without;
-  };
   using ir::Op;
-  const auto bin = [](Op op) { return [op](Expr x, Expr y, Expr) { return ir::binary(op, x, y); }; };
-  const auto un = [](Op op) { return [op](Expr x, Expr, Expr) { return ir::unary(op, x); }; };
-  const Row rows[] = {
-      {"a product and a sum stay two, each rounded",
-       f32,
-       f32,
-       [](Expr x, Expr y, Expr z) { return ir::add(ir::mul(x, y), z); },
-       {"mul.rn.f32", "add.rn.f32"},
-       {"fma", ".ftz"}},
-      {"the same of f64",
-       f64,
-       f64,
-       [](Expr x, Expr y, Expr z) { return ir::add(ir::mul(x, y), z); },
-       {"mul.rn.f64", "add.rn.f64"},
-       {"fma"}},
-      {"fma is fma",
-       f32,
-       f32,
-       [](Expr x, Expr y, Expr z) { return ir::fma(x, y, z); },
-       {"fma.rn.f32"},
-       {"mul.rn", "add.rn", ".ftz"}},
-      {"fma of f64", f64, f64, [](Expr x, Expr y, Expr z) { return ir::fma(x, y, z); }, {"fma.rn.f64"}, {}},
-      {"a quotient is IEEE's", f32, f32, bin(Op::div), {"div.rn.f32"}, {"div.full", "div.approx", "rcp"}},
-      {"a root is IEEE's", f32, f32, un(Op::sqrt), {"sqrt.rn.f32"}, {"sqrt.approx"}},
-      {"a minimum passes NaN on", f32, f32, bin(Op::min), {"min.NaN.f32"}, {}},
-      {"round to even", f32, f32, un(Op::round), {"cvt.rni.f32.f32"}, {}},
-      {"f32 to bf16 has no call", f32, bf16, [](Expr x, Expr, Expr) { return ir::cast(bf16, x); }, {}, {"call"}},
-      {"f16 to f32", f16, f32, [](Expr x, Expr, Expr) { return ir::cast(f32, x); }, {"cvt.f32.f16"}, {}},
-      {"popcount", u32, u32, un(Op::popcount), {"popc.b32"}, {}},
-      {"division by a power of two is a shift",
-       i32,
-       i32,
-       [](Expr x, Expr, Expr) { return ir::binary(Op::div, x, ir::int_const(i32, 8)); },
-       {"shr.s32"},
-       {"div.s32"}},
-      {"an input is read through the read-only cache", f32, f32, bin(Op::add), {"ld.global.nc.b32", "st.global.b32"}, {}},
-  };
-  for (const Row& r : rows) {
-    INFO(r.what);
-    const std::string text = text_of(r.type, r.result, r.f);
-    for (const char* part : r.with) CHECK_MESSAGE(has(text, part), "expected " << part << " in\n" << text);
-    for (const char* part : r.without) CHECK_MESSAGE(!has(text, part), "expected no " << part << " in\n" << text);
-  }
+  using text_rows::bin, text_rows::un;
+  text_rows::check(
+      {
+          {"a product and a sum stay two, each rounded",
+           f32,
+           f32,
+           [](Expr x, Expr y, Expr z) { return ir::add(ir::mul(x, y), z); },
+           {"mul.rn.f32", "add.rn.f32"},
+           {"fma", ".ftz"}},
+          {"the same of f64",
+           f64,
+           f64,
+           [](Expr x, Expr y, Expr z) { return ir::add(ir::mul(x, y), z); },
+           {"mul.rn.f64", "add.rn.f64"},
+           {"fma"}},
+          {"fma is fma",
+           f32,
+           f32,
+           [](Expr x, Expr y, Expr z) { return ir::fma(x, y, z); },
+           {"fma.rn.f32"},
+           {"mul.rn", "add.rn", ".ftz"}},
+          {"fma of f64", f64, f64, [](Expr x, Expr y, Expr z) { return ir::fma(x, y, z); }, {"fma.rn.f64"}, {}},
+          {"a quotient is IEEE's", f32, f32, bin(Op::div), {"div.rn.f32"}, {"div.full", "div.approx", "rcp"}},
+          {"a root is IEEE's", f32, f32, un(Op::sqrt), {"sqrt.rn.f32"}, {"sqrt.approx"}},
+          {"a minimum passes NaN on", f32, f32, bin(Op::min), {"min.NaN.f32"}, {}},
+          {"round to even", f32, f32, un(Op::round), {"cvt.rni.f32.f32"}, {}},
+          {"f32 to bf16 has no call", f32, bf16, [](Expr x, Expr, Expr) { return ir::cast(bf16, x); }, {}, {"call"}},
+          {"f16 to f32", f16, f32, [](Expr x, Expr, Expr) { return ir::cast(f32, x); }, {"cvt.f32.f16"}, {}},
+          {"popcount", u32, u32, un(Op::popcount), {"popc.b32"}, {}},
+          {"division by a power of two is a shift",
+           i32,
+           i32,
+           [](Expr x, Expr, Expr) { return ir::binary(Op::div, x, ir::int_const(i32, 8)); },
+           {"shr.s32"},
+           {"div.s32"}},
+          {"an input is read through the read-only cache", f32, f32, bin(Op::add), {"ld.global.nc.b32", "st.global.b32"}, {}},
+      },
+      [](Type t, Type result, const text_rows::Formula& f) { return text_of(t, result, f); });
 }
 
 TEST_CASE("an entry: its threads, its parameters, its shared memory") {
@@ -195,11 +184,8 @@ TEST_CASE("a prefetch asks for a line of the second cache") {
   Builder b("ahead");
   const Id x = b.input("x", f32, {num(64)}), out = b.output("out", f32, {num(64)});
   b.launch(num(1), 32, 0, [&](const Expr&, const Expr& thread) { b.store(out, thread, b.at(x, thread)); });
-  ir::KStmt ahead;
-  ahead.kind = ir::KStmt::Kind::prefetch;
-  ahead.buffer = x;
-  ahead.address = num(32);
-  b.k.body[0].body.insert(b.k.body[0].body.begin(), ahead);
+  auto& body = b.k.body[0].get<ir::KLaunch>().body;
+  body.insert(body.begin(), {{}, ir::KPrefetch{x, num(32)}});
   for (const char* target : {"cuda-sm_80", "cuda-sm_90a", "cuda-sm_100a"})
     CHECK(has(text_of(b.k, target), "prefetch.global.L2"));
 }

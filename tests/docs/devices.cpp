@@ -17,11 +17,11 @@ Intrinsic described() {  // four elements added to themselves
 
 Group devices() {
   Group g{"Devices and instructions",
-          "Blocks and threads of a device ([schedules.md](schedules.md#threads)), and calls in the place of loops.",
+          "Blocks and threads of a device ([schedules.md](schedules.md#threads)), and loops that become instructions.",
           {}};
   const auto add = [&](Example e) { g.examples.push_back(std::move(e)); };
-  add({"bind", "bind(loop, axis)", "The iterations are the blocks of a grid, or the threads of a block.",
-       "Independent iterations; blocks outside of threads, nothing but blocks around a block.",
+  add({"bind", "bind(loop, axis)", "The iterations become the blocks of a grid, or the threads of a block.",
+       "The iterations are independent. Loops over blocks are outside of loops over threads, and only blocks enclose a block.",
        on<OnDevice<Plus>>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -32,9 +32,10 @@ Group devices() {
          show.after();
        })});
   add({"vthread", "vthread(loop)",
-       "One thread computes the iterations interleaved, statement by statement, with registers for each: more results for what "
+       "One thread runs the iterations interleaved, statement by statement, each with its own registers: more results for what "
        "is loaded.",
-       "Independent iterations, at most 64, of constant number.", on<OnDevice<Plus>>([](Plus& p, Schedule& s, Show& show) {
+       "The iterations are independent; their number is constant and at most 64.",
+       on<OnDevice<Plus>>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i, j] = s[y].spatial<2>();
          auto [jo, jr] = s[y].split(j, 128);
@@ -46,10 +47,9 @@ Group devices() {
          REFUSED(s[y].vthread(jo));
        })});
   add({"cross_thread_reduce", "cross_thread_reduce(loop)",
-       "The iterations of a reduction loop may be threads: each accumulates a part, and every thread gets all of them "
-       "combined. `bind` "
-       "then says which threads.",
-       "The reducer may be regrouped, and has an identity.", on<OnDevice<Sums>>([](Sums& p, Schedule& s, Show& show) {
+       "Allows the iterations of a reduction loop to be threads: each accumulates a part, and every thread gets the combined "
+       "result. `bind` then says which threads.",
+       "The reducer may be regrouped and has an identity.", on<OnDevice<Sums>>([](Sums& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          const Loop i = s[y].spatial<1>()[0];
          auto [ko, ki] = s[y].split(s[y].reduction(), 64);
@@ -73,10 +73,9 @@ Group devices() {
     return std::pair{std::array<Stage, 2>{A_cache, B_cache}, ko};
   };
   add({"pipeline", "pipeline(loop, {.stages, .loads, .async_copy})",
-       "What the loads compute for an iteration is computed `stages - 1` iterations earlier, into a ring of as many buffers, "
-       "so that "
-       "memory and arithmetic work at once.",
-       "The loads are computed at the loop, in shared memory, and read nothing that is computed inside it.",
+       "Computes what the loads provide for an iteration `stages - 1` iterations earlier, into a ring of `stages` buffers, so "
+       "that memory accesses and arithmetic overlap.",
+       "The loads are computed at the loop, into shared memory, and read nothing that is computed inside the loop.",
        on<OnDevice<Matmul>>([tiles](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          const auto made = tiles(p, s);
@@ -88,7 +87,7 @@ Group devices() {
          show.after();
        })});
   add({"double_buffer", "double_buffer()",
-       "A pipeline of two stages of the loop at which this load is computed; several loads of it share one.",
+       "A `pipeline` of two stages, of the loop at which this load is computed. Several loads of one loop share a pipeline.",
        "As for `pipeline`.", on<OnDevice<Matmul>>([tiles](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          const auto made = tiles(p, s);
@@ -99,9 +98,10 @@ Group devices() {
          show.after();
        })});
   add({"tensorize", "tensorize(loop, intrinsic)",
-       "The loop and all inside it become one call of an instruction that is described in the language "
+       "Replaces the loop and all inside it by one call of an instruction, which is described in the language "
        "([schedules.md](schedules.md#instructions-of-the-users-own)).",
-       "The loops do what the description says: same formula, same extents, tiles that lie as its text needs them.",
+       "The loops do what the description says: the same formula, the same extents, and tiles with the layout that the "
+       "instruction needs.",
        on<Fours>([](Fours& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          const Loop i = s[y].spatial<1>()[0];

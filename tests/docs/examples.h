@@ -51,6 +51,7 @@ struct Example {
   const char *primitive, *call, *purpose, *legality;
   std::function<void(Show&)> run;
   std::function<void(Show&)> refused_elsewhere = {};  // refusals on another program
+  std::string title = {};                             // of its section; empty: what the user types
 };
 struct Group {
   const char *title, *about;

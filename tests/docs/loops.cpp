@@ -6,17 +6,15 @@ namespace primitives_page {
 
 Group loops() {
   Group g{"Loops",
-          "They take loops apart, put them together, and change their order. A loop that is taken apart is gone; its handle "
-          "says what "
-          "became of it.",
+          "These steps split loops, merge them, and change their order. A loop that was split no longer exists; its handle "
+          "says what it became.",
           {}};
   const auto add = [&](Example e) { g.examples.push_back(std::move(e)); };
   add({"split", "split(loop, factor, tail)",
-       "Tiles: the loop becomes an outer one and an inner one of `factor` iterations, which vectors, registers and caches are "
-       "given "
-       "afterwards. `tile` splits two loops and puts the inner ones inside.",
-       "Always with the tail `guard`, where the last tile skips what lies past the end; the others need what "
-       "[schedules.md](schedules.md#tails) lists.",
+       "Tiling: the loop becomes an outer loop and an inner loop of `factor` iterations. Later steps map the inner loop to "
+       "vectors, registers or caches. `tile` splits two loops and moves both inner loops inside.",
+       "Always with the tail `guard`, where the last tile skips what lies past the end. [schedules.md](schedules.md#tails) "
+       "lists what the other tails require.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -24,17 +22,22 @@ Group loops() {
          show.after();
          REFUSED(s[y].split(i, 8, Tail::exact));
        })});
-  add({"split_parts", "split(loop, Parts{n})", "`n` parts, as many as there are workers, whatever the extent.",
-       "Always; there are fewer parts than asked for where there are fewer iterations.",
+  add({"split_parts",
+       "split(loop, Parts{n})",
+       "Splits the loop into `n` parts, for instance one for each worker, whatever the extent.",
+       "Always. If the loop has fewer than `n` iterations, there are fewer parts.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i, j] = s[y].spatial<2>();
          s[y].split(i, Parts{4});
          show.after();
          REFUSED(s[y].split(j, Parts{0}));
-       })});
-  add({"fuse", "fuse(outer, inner)", "One loop of two, with iterations enough for all workers or threads.",
-       "The inner loop stands directly in the outer one, and its extent does not follow from it.",
+       }),
+       {},
+       "split into parts"});
+  add({"fuse", "fuse(outer, inner)",
+       "Merges two nested loops into one, which has enough iterations for all workers or threads.",
+       "The inner loop is directly inside the outer one, and its extent does not depend on it.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -43,10 +46,9 @@ Group loops() {
          show.after();
        })});
   add({"reorder", "reorder(outermost, ..., innermost)",
-       "The order of loops: what lies close in memory goes inside, what is reused stays around it.",
-       "Points of a stage are independent, so their loops take any order; loops over the terms of a reduction change places "
-       "with "
-       "each other where it may be regrouped; a read of a recurrence stays behind what it reads.",
+       "Changes the order of loops: adjacent memory in the innermost loop, reuse in the loops around it.",
+       "The points of a stage are independent, so their loops may take any order. Loops over the terms of a reduction may be "
+       "interchanged if the reduction may be regrouped. A recurrence still computes what it reads first.",
        on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          auto [i, j] = s[C].spatial<2>();
@@ -60,12 +62,11 @@ Group loops() {
          REFUSED(auto [ko, ki] = s[y].split(k, 4); s[y].reorder(ki, ko));
        })});
   add({"skew", "skew(along, loop, factor)",
-       "Wavefronts: the loop begins `factor` iterations later with each iteration of the loop along which. Outside of that one "
-       "it "
-       "parts each point of a recurrence from those that it reads, so that the points of a diagonal may run at once "
-       "([schedules.md](schedules.md#wavefronts)).",
-       "Both are whole loops over points. It moves no read across its reader; `reorder` and `parallel` afterwards prove "
-       "theirs.",
+       "Wavefronts: with each iteration of `along`, the loop begins `factor` iterations later. Moved outside of `along`, it "
+       "separates each point of a recurrence from the points that it reads, so that the points of a diagonal may run in "
+       "parallel ([schedules.md](schedules.md#wavefronts)).",
+       "Both are whole loops over points. The step itself changes no order; `reorder` and `parallel` afterwards prove their "
+       "own conditions.",
        on<Table>([](Table& p, Schedule& s, Show& show) {
          const Tensor& d = p.d;
          auto [i, j] = s[d].spatial<2>();
@@ -76,9 +77,9 @@ Group loops() {
          REFUSED(s[d].parallel(js));
        })});
   add({"peel", "peel(loop, Peel::first | Peel::last)",
-       "An iteration at an end gets a copy of the body, in which conditions such as \"the last\" are decided. Without a second "
-       "argument both ends are taken.",
-       "A whole loop; a reduction keeps its order.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
+       "The first or the last iteration gets its own copy of the body, in which conditions such as \"this is the last "
+       "iteration\" are constants. Without a second argument, both do.",
+       "The loop is whole. A reduction keeps its order.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          const Loop k = s[C].reduction();
          s[C].peel(k, Peel::last);
@@ -86,9 +87,9 @@ Group loops() {
          REFUSED(s[C].peel(k, Peel::first));
        })});
   add({"partition", "partition(loop, at)",
-       "Cuts a loop at a point over Symbols, so that clamps and guards that hold on one side are decided there. It returns the "
-       "loop from the point on.",
-       "The point is at least 0; the loop is whole, or the upper part of one that was cut.",
+       "Cuts a loop in two at a point over Symbols. Clamps and guards that always hold on one side disappear there. Returns "
+       "the upper loop, which begins at the point.",
+       "The point is at least 0. The loop is whole, or the upper part of a loop that was cut.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          const Symbol& M = p.M;
@@ -97,8 +98,8 @@ Group loops() {
          s[y].partition(i, max(M - 1, 0));
          show.after();
        })});
-  add({"reverse", "reverse(loop)", "The loop goes from the last value of its variable to the first.",
-       "Points of a stage are independent; the terms of a reduction are turned around only where it may be regrouped.",
+  add({"reverse", "reverse(loop)", "Runs the loop backwards, from the last value of its variable to the first.",
+       "The points of a stage are independent. The terms of a reduction may be reversed only if it may be regrouped.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -110,8 +111,8 @@ Group loops() {
          REFUSED(s[y].reverse(s[y].reduction()));
        })});
   add({"tighten", "tighten(loop)",
-       "The inner loop of a guarded split ends where the domain ends, in place of a test in each of its iterations.",
-       "The loop is the inner one of a split, or one that was skewed, and stands inside of what its end depends on.",
+       "The inner loop of a guarded split ends where the domain ends, instead of testing in each iteration.",
+       "The loop is the inner loop of a split, or a skewed loop, and is inside the loops that its end depends on.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -125,13 +126,14 @@ Group loops() {
 }
 
 Group kinds() {
-  Group g{"How loops run", "A loop is serial until one of these says otherwise. `bind` is among the steps for devices.", {}};
+  Group g{"How loops run",
+          "A loop is serial until one of these steps changes that. `bind` is listed with the steps for devices.",
+          {}};
   const auto add = [&](Example e) { g.examples.push_back(std::move(e)); };
   add({"vectorize", "vectorize(loop) or vectorize(loop, lanes)",
-       "The iterations are the lanes of vectors. With a number of lanes the loop is split first and stays as the outer one.",
-       "A constant extent (or one of the machine's own, `Scalable`), independent iterations: no loop over the terms of a "
-       "reduction, "
-       "of which `rfactor` makes lanes.",
+       "The iterations become the lanes of vectors. With a number of lanes, the loop is split first; the outer loop remains.",
+       "The extent is constant (or set by the machine, `Scalable`), and the iterations are independent. A loop over the terms "
+       "of a reduction is not; `rfactor` makes lanes of it.",
        on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          auto [i, j] = s[C].spatial<2>();
@@ -140,8 +142,8 @@ Group kinds() {
          s[C].vectorize(j, 8);
          show.after();
        })});
-  add({"unroll", "unroll(loop) or unroll(loop, factor)", "The iterations stand one after another, as code.",
-       "A constant extent of at most 1024.", on<Plus>([](Plus& p, Schedule& s, Show& show) {
+  add({"unroll", "unroll(loop) or unroll(loop, factor)", "The body is repeated once for each iteration, without a loop.",
+       "The extent is constant and at most 1024.", on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i, j] = s[y].spatial<2>();
          REFUSED(s[y].unroll(j));
@@ -151,9 +153,8 @@ Group kinds() {
          show.after();
        })});
   add({"unroll_and_jam", "unroll_and_jam(loop)",
-       "The iterations of an outer loop stand one after another inside of the serial loops in it: what they load they load "
-       "once.",
-       "As for `reorder` and `unroll`, which it is.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
+       "Unrolls an outer loop inside of the serial loops in it, so that what all its iterations load is loaded once.",
+       "As for `reorder` followed by `unroll`.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          auto [i, j] = s[C].spatial<2>();
          REFUSED(s[C].unroll_and_jam(i));
@@ -163,7 +164,7 @@ Group kinds() {
          show.after();
        })});
   add({"parallel", "parallel(loop)", "The iterations run on the threads of the pool, in any order.",
-       "Independent iterations: no two write one element or need what the other one computes.",
+       "The iterations are independent: no two of them write the same element, and none needs what another one computes.",
        on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          auto [i, j] = s[C].spatial<2>();

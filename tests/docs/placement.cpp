@@ -6,16 +6,14 @@ namespace primitives_page {
 
 Group placement() {
   Group g{"Where stages are computed",
-          "A stage is computed before all its readers, whole, until one of these says otherwise. Boxes follow from what is "
-          "read: a nest's "
-          "first line says which points it computes.",
+          "Until one of these steps changes that, a whole stage is computed before all its readers. What the readers read "
+          "determines the box of points that is computed; it is in the first line of a nest.",
           {}};
   const auto add = [&](Example e) { g.examples.push_back(std::move(e)); };
   add({"compute_at", "compute_at(loop)",
-       "Computes the stage inside a loop of its reader, for what that iteration reads: less storage, close in time, at the "
-       "price of "
-       "points that several iterations compute.",
-       "Every reader lies inside the loop; of an output every element is read there.",
+       "Computes the stage inside a loop of its reader, only what that iteration reads. This needs less storage and reads "
+       "values soon after they are computed, but several iterations may compute the same points.",
+       "Every reader is inside the loop. If the stage is an output, the readers read every element of it.",
        on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -25,8 +23,9 @@ Group placement() {
          REFUSED(s[a].compute_at(own));
        })});
   add({"compute_root", "compute_root()",
-       "Takes the stage back out of all loops: each point is computed once, and all are stored.",
-       "Nothing that it reads is computed inside the loop that it leaves.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
+       "Moves the stage out of all loops again: each point is computed once, and all of them are stored.",
+       "Nothing that the stage reads is computed inside the loop that it leaves.",
+       on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
          s[a].compute_at(i);
@@ -39,8 +38,10 @@ Group placement() {
          const Loop i = s[y].spatial<1>()[0];
          REFUSED(s[b].compute_at(i); s[a].compute_at(i); s[b].compute_root());
        })});
-  add({"inline", "inline_()", "Puts the stage's formula in the place of each read: nothing is stored, each reader computes it.",
-       "A stage that is no reduction, scatter, recurrence or output.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
+  add({"inline", "inline_()",
+       "Replaces each read of the stage by its formula: nothing is stored, and each reader computes the value.",
+       "The stage is not a reduction, a scatter, a recurrence or an output.",
+       on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor& a = p.a;
          s[a].inline_();
          show.after();
@@ -50,10 +51,9 @@ Group placement() {
          REFUSED(s[p].inline_());
        })});
   add({"store_at", "store_at(loop)",
-       "Storage begins at a loop further out than where the stage is computed, so that later iterations find what earlier ones "
-       "have "
-       "computed (`slide`).",
-       "The loop stands around where the stage is computed and around all its readers.",
+       "Allocates the stage at a loop outside of the one that computes it, so that later iterations can reuse what earlier "
+       "ones computed (`slide`).",
+       "The loop encloses the computation of the stage and all its readers.",
        on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -66,12 +66,11 @@ Group placement() {
          REFUSED(s[a].store_at(own));
        })});
   add({"slide", "slide(loop)",
-       "Each iteration computes only what the ones before have not: here the first one two rows, the others one.",
-       "The loop is serial, the storage lies outside of it, and the window moves forward without gaps. Storage that `store_at` "
-       "did not "
-       "place begins around the loop, and the inner loop of a guarded split is tightened. What slides may be read by stages "
-       "that slide "
-       "along the same loop: place and slide the last one first.",
+       "Each iteration computes only what earlier ones have not computed: in this example the first iteration computes two "
+       "rows, the others one.",
+       "The loop is serial, the storage is outside of it, and the window moves forward without gaps. If `store_at` did not "
+       "place the storage, it is allocated around the loop; if the loop is the inner loop of a guarded split, it is tightened. "
+       "Stages that slide along the same loop may read each other: place and slide the last one first.",
        on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -82,9 +81,9 @@ Group placement() {
          s[a].slide(ii);
          show.after();
        })});
-  add({"fold", "fold(dim, n)", "The storage of a dimension becomes a ring of `n`: row d lies in slot d % n.",
-       "All that is live at once fits the ring; of a recurrence the steps that the next one reads, and those that are read "
-       "when it is done.",
+  add({"fold", "fold(dim, n)", "Stores a dimension as a ring buffer of `n` slots: row d is in slot d % n.",
+       "The ring holds all rows that are live at the same time: for a recurrence, the steps that the next one reads and those "
+       "that are read afterwards.",
        on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -97,10 +96,10 @@ Group placement() {
          show.after();
        })});
   add({"fuse_into", "fuse_into(loop of the producer)",
-       "The other way round: a reader is computed inside a loop of what it reads, at the points that are finished there, while "
-       "they "
-       "are in registers or a cache. An epilogue of a product, in its last step over k.",
-       "The producer's loops finish a box of points in each iteration, and all that the reader reads is there.",
+       "The inverse of `compute_at`: computes a reader inside a loop of the stage that it reads, at the points that are "
+       "finished there, while they are in registers or a cache. The epilogue of a matrix product, for example, runs in the "
+       "last step over k.",
+       "Each iteration of the producer's loop finishes a box of points, which contains all that the reader reads.",
        on<Dense>([](Dense& d, Schedule& s, Show& show) {
          const Tensor &p = d.p, &y = d.y;
          auto [i, j] = s[p].spatial<2>();
@@ -110,9 +109,10 @@ Group placement() {
          REFUSED(s[y].fuse_into(own));
        })});
   add({"fuse_siblings", "fuse_siblings(loop)",
-       "One loop of the stage's outermost one and that of a stage before it, which it need not read: each iteration has those "
-       "of both.",
-       "As many iterations of each; what one iteration reads of its siblings, it or an earlier one has computed.",
+       "Merges the stage's outermost loop with that of an earlier stage, which it need not read: each iteration runs an "
+       "iteration of both.",
+       "Both loops have the same number of iterations. What an iteration reads of the other stage was computed in that "
+       "iteration or an earlier one.",
        on<Two>([](Two& p, Schedule& s, Show& show) {
          const Tensor &y = p.y, &a = p.a;
          const Loop i = s[a].spatial<1>()[0];
@@ -122,8 +122,9 @@ Group placement() {
          REFUSED(s[z].fuse_siblings(i));
        })});
   add({"clone", "s.clone(stage, {readers})",
-       "A second stage with the same definition, which these readers read, so that each is placed on its own.",
-       "The named stages read it, and at least one reader keeps the old one.", on<Two>([](Two& p, Schedule& s, Show& show) {
+       "Makes a second stage with the same definition for these readers, so that the two stages can be placed independently.",
+       "The named stages read the stage, and at least one reader keeps reading the original.",
+       on<Two>([](Two& p, Schedule& s, Show& show) {
          const Tensor &y = p.y, &z = p.z, &a = p.a;
          REFUSED(s.clone(a, {y, z}));
          s.clone(a, {z});

@@ -53,11 +53,18 @@ std::string block(const char* language, const std::string& text) {
 
 std::string anchor(const std::string& title) {
   std::string a;
-  for (const char c : title) a += static_cast<char>(std::tolower(c));
+  for (const char c : title) a += c == ' ' ? '-' : static_cast<char>(std::tolower(c));
   return a;
 }
 
-std::string section(const Example& e) {
+// What a user types: "store_in" of "store_in(scope)", "clone" of "s.clone(stage, {readers})".
+std::string typed(const Example& e) {
+  std::string call = e.call;
+  if (call.starts_with("s.")) call.erase(0, 2);
+  return call.substr(0, call.find_first_of("(<"));
+}
+
+std::string section(const Example& e, const std::string& title) {
   Show show, elsewhere;
   e.run(show);
   if (e.refused_elsewhere) e.refused_elsewhere(elsewhere);
@@ -66,8 +73,9 @@ std::string section(const Example& e) {
   REQUIRE_MESSAGE(show.refusals.size() + elsewhere.refusals.size() > 0, e.primitive << ": no refusal is shown");
   const Text before(show.text_before), after(show.text_after);
   CHECK_MESSAGE(show.text_before != show.text_after, e.primitive << ": the step does not show");
-  std::string text = std::string("### ") + e.primitive + "\n\n`" + e.call + "`: " + e.purpose + "\n\n*Legal:* " + e.legality +
-                     "\n\n" + block("", head(before) + tree(before)) + "\n" + block("cpp", show.steps) + "\n" +
+  const std::string in_traces = typed(e) == e.primitive ? "" : std::string(" In traces it is `") + e.primitive + "`.";
+  std::string text = "### " + title + "\n\n`" + e.call + "`: " + e.purpose + in_traces + "\n\n*Legal:* " + e.legality + "\n\n" +
+                     block("", head(before) + tree(before)) + "\n" + block("cpp", show.steps) + "\n" +
                      block("", head(after, &before) + tree(after));
   for (const Show* from : {&show, &elsewhere})
     for (const Refused& r : from->refusals) {
@@ -85,20 +93,23 @@ std::string section(const Example& e) {
 TEST_CASE("the page is what the examples give") {
   std::string page =
       "# The primitives\n\n"
-      "Every step of a schedule on a program as small as can be: what it is for, when it is legal, the program before, the "
-      "call, "
-      "the program afterwards, and calls that are refused. All of it was printed by running the steps (`tests/docs`). Of what "
-      "stands above the loops only those lines are shown that say more than a name and a shape, afterwards only new ones; the "
-      "lines that refusals name are invented. [schedules.md](schedules.md) says how steps go together.\n\n";
+      "Each section shows one step of a schedule on the smallest program that needs it: what the step is for, when it is "
+      "legal, "
+      "the program before, the call, the program afterwards, and calls that are refused. Tests run the steps and print this "
+      "page "
+      "(`tests/docs`). Declarations that say no more than a name and a shape are left out, and the program afterwards shows "
+      "only "
+      "new ones. The line numbers in refusals are made up. [schedules.md](schedules.md) explains how steps work together.\n\n";
   std::string sections;
   for (const Group& g : groups()) {
     page += "**" + std::string(g.title) + "**:";
     sections += "\n## " + std::string(g.title) + "\n\n" + g.about + "\n";
     for (std::size_t k = 0; k < g.examples.size(); ++k) {
-      const std::string name = g.examples[k].primitive;
-      CAPTURE(name);
-      page += (k ? ", [" : " [") + name + "](#" + anchor(name) + ")";
-      sections += "\n" + section(g.examples[k]);
+      const Example& e = g.examples[k];
+      const std::string title = e.title.empty() ? typed(e) : e.title;
+      CAPTURE(title);
+      page += (k ? ", [" : " [") + title + "](#" + anchor(title) + ")";
+      sections += "\n" + section(e, title);
     }
     page += "\n\n";
   }

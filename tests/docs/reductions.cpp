@@ -6,14 +6,13 @@ namespace primitives_page {
 
 Group reductions() {
   Group g{"Reductions and scans",
-          "They regroup what is summed, so they need a reducer that says it may be: `sum` may, `strict_sum` may not.",
+          "These steps regroup the terms of a reduction. The reducer must allow that: `sum` does, `strict_sum` does not.",
           {}};
   const auto add = [&](Example e) { g.examples.push_back(std::move(e)); };
   add({"rfactor", "rfactor(loop)",
-       "Takes a reduction apart: a new stage has a partial result for each iteration of the loop, as a last dimension (or the "
-       "first, "
-       "`Place::first`), and the old one combines them. So come lanes, workers and blocks of a sum.",
-       "The reducer may be regrouped, and has an identity for parts without terms.",
+       "Factors a reduction: a new stage has a partial result for each iteration of the loop, in a new last dimension (or "
+       "first, `Place::first`), and the old stage combines them. This is how a sum gets lanes, workers or blocks.",
+       "The reducer may be regrouped, and has an identity, which is the result of a part without terms.",
        on<Sums>([](Sums& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [ko, ki] = s[y].split(s[y].reduction(), 8);
@@ -28,12 +27,12 @@ Group reductions() {
          REFUSED(auto [ko, ki] = s[y].split(k, 8); s[y].rfactor(ki));
        })});
   add({"cut", "cut(terms, loop)",
-       "The terms that belong to earlier iterations of a loop become a stage of their own, from which the sum goes on. All "
-       "points "
-       "of an iteration have these terms, so that they are summed for all of them at once, in lanes: a triangle becomes a "
-       "rectangle and a small triangle, and a factorization becomes a blocked one.",
-       "The loop is the outer one of a split, by a constant, of a dimension of the stage, or of what reads it there; the first "
-       "loop over terms. Terms keep their order, but for a loop that counts down, which needs a reducer that may be regrouped.",
+       "Moves the terms that belong to earlier iterations of a loop to a new stage; the sum continues from there. All points "
+       "of an iteration have these terms in common, so they can be summed in lanes: a triangle becomes a rectangle and a small "
+       "triangle, and a factorization becomes a blocked one.",
+       "The loop is the outer loop of a split by a constant, of a dimension of the stage or of a stage that reads it there. "
+       "`terms` is the first loop over terms. Terms keep their order, unless the loop counts down; the reducer must then allow "
+       "regrouping.",
        on<Triangle>([](Triangle& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i] = s[y].spatial<1>();
@@ -46,10 +45,10 @@ Group reductions() {
          (void)ii;
        })});
   add({"associative_scan", "associative_scan(loop)",
-       "A scan in blocks: their totals, what stands before each of them, and each by itself; no block waits for another one "
-       "but for "
-       "the short scan over the totals (Blelloch, 1990).",
-       "The loop is the outer one of a split, by a constant, of what a `scan` runs along; its reducer may be regrouped.",
+       "Computes a scan in blocks: first their totals, then a short scan over the totals, then each block from its start "
+       "value. No block waits for another one (Blelloch, 1990).",
+       "The loop is the outer loop of a split by a constant, of the dimension that a `scan` runs along. The reducer may be "
+       "regrouped.",
        on<Running>([](Running& p, Schedule& s, Show& show) {
          const Tensor& t = p.t;
          const Loop i = s[t].spatial<1>()[0];
@@ -61,10 +60,10 @@ Group reductions() {
          (void)ii;
        })});
   add({"roll", "roll(leader, rescale)",
-       "A sum whose terms read a maximum, and that maximum, in one pass: where a new maximum is met, what was summed so far is "
-       "multiplied "
-       "by `rescale(old, now)` (Milakov and Gimelshein, 2018).",
-       "Both are over the same points, as they were defined. What rescale claims is tried for a few values.",
+       "Computes a maximum, and a sum whose terms read that maximum, in one pass: whenever the maximum changes, the sum so far "
+       "is multiplied by `rescale(old, now)` (Milakov and Gimelshein, 2018).",
+       "Both reductions are over the same points, and no step has changed their loops. `rescale` is tested on sample values, "
+       "not proved.",
        on<Exponentials>([](Exponentials& p, Schedule& s, Show& show) {
          const Tensor &top = p.top, &total = p.total;
          REFUSED(s[total].roll(top, [](Expr old, Expr now) { return exp(now - old); }));
@@ -72,10 +71,9 @@ Group reductions() {
          show.after();
        })});
   add({"distribute", "distribute<N>()",
-       "Multiplies out a sum of integers whose term is a product with sums in it: the product without zero points, which "
-       "dot-product "
+       "Expands a sum of integers whose terms are products of sums: into the product without zero points, which dot-product "
        "instructions compute, and smaller sums.",
-       "Integers, which wrap, so that it is exact; `N` is the number of sums that result.",
+       "The terms are integers; these wrap, so the result is exact. `N` is the number of sums that result.",
        on<Zeros>([](Zeros& p, Schedule& s, Show& show) {
          const Tensor& t = p.t;
          REFUSED(s[t].distribute<3>());
@@ -83,10 +81,9 @@ Group reductions() {
          show.after();
        })});
   add({"decompose_init", "decompose_init(loop)",
-       "The init of a reduction stands before the loop, in loops of its own, apart from the update: accumulators are cleared "
-       "once, and "
-       "the update can be one instruction.",
-       "The loop stands outside of the stage's other reduction loops.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
+       "Moves the init of a reduction before the loop, into its own loops: accumulators are cleared once, and the update can "
+       "become one instruction.",
+       "The loop is outside of the other reduction loops of the stage.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          auto [i, j] = s[C].spatial<2>();
          const Loop k = s[C].reduction();
@@ -97,9 +94,9 @@ Group reductions() {
          show.after();
        })});
   add({"atomic", "atomic()",
-       "Steps that run at once combine in memory by indivisible updates, so that two may meet in one element: one histogram, "
-       "many workers.",
-       "A combiner that associates and commutes, of a type for which the target has such an update.",
+       "Combines values in memory by atomic updates, so that parallel steps may update the same element: one histogram, many "
+       "workers.",
+       "The combiner is associative and commutative, and the target has an atomic update for its type.",
        on<Histogram>([](Histogram& p, Schedule& s, Show& show) {
          const Tensor& counts = p.counts;
          const Loop n = s[counts].reduction();
@@ -111,21 +108,21 @@ Group reductions() {
 }
 
 Group promises() {
-  Group g{"What calls promise", "They move nothing: they say what later proofs may use.", {}};
+  Group g{"What calls promise", "These calls change no loop. They state what later proofs may use.", {}};
   const auto add = [&](Example e) { g.examples.push_back(std::move(e)); };
   add({"assume", "s.assume(condition)",
-       "A promise of every caller, over Symbols. The entry refuses a call that breaks it, with its text.",
-       "A condition over Symbols that some call can keep.", on<Plus>([](Plus& p, Schedule& s, Show& show) {
+       "A promise of every caller, over Symbols. The kernel refuses a call that breaks it, and names the condition.",
+       "The condition is over Symbols, and holds for some call.", on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Symbol& N = p.N;
          REFUSED(s.assume(N < 0));
          s.assume(N % 16 == 0);
          show.after();
        })});
   add({"specialize", "s.specialize(condition)",
-       "A schedule of its own for calls that keep a condition, which its steps may rely on; the entry chooses. It begins with "
-       "the steps "
-       "made so far.",
-       "A condition over Symbols that holds for some calls and not for all.", on<Plus>([](Plus& p, Schedule& s, Show& show) {
+       "A separate schedule for calls that satisfy a condition, which its steps may rely on. The kernel chooses at the call. "
+       "The schedule begins with the steps made so far.",
+       "The condition is over Symbols, and holds for some calls but not for all.",
+       on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          const Symbol& N = p.N;
          REFUSED(s.specialize(N >= 0));
@@ -136,10 +133,9 @@ Group promises() {
          (void)i;
        })});
   add({"injective", "s.injective(table)",
-       "No two elements of an input of integers are equal: a permutation. Steps of a scatter that choose their element by it "
-       "may then "
-       "run at once.",
-       "An input of integers. The interpreter checks the promise, compiled code relies on it.",
+       "A promise that no two elements of an input of integers are equal, as in a permutation. Steps of a scatter that choose "
+       "their element through it may then run in parallel.",
+       "The tensor is an input of integers. The interpreter checks the promise; compiled code relies on it.",
        on<Permuted>([](Permuted& p, Schedule& s, Show& show) {
          const Tensor &order = p.order, &sums = p.sums, &x = p.x;
          const Loop n = s[sums].reduction();

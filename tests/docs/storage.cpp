@@ -5,12 +5,14 @@
 namespace primitives_page {
 
 Group storage() {
-  Group g{"Memory", "Copies of tensors, where they lie, and in which order. None of them changes a value.", {}};
+  Group g{"Memory",
+          "Copies of tensors, the memory that they are stored in, and the order of their elements. None of these steps changes "
+          "a value.",
+          {}};
   const auto add = [&](Example e) { g.examples.push_back(std::move(e)); };
   add({"cache_read", "s.cache_read(source, {readers}, scope, fill)",
-       "A new stage holds a copy of what the readers read: packed, in a nearer memory. With a fill value "
-       "it has "
-       "that where the source has no element, so that readers may read past its end (`Tail::pad`).",
+       "A new stage holds a copy of what the readers read, for instance packed, or in faster memory. Where the source has no "
+       "element, the copy has the fill value, if there is one, so that readers may read past the end (`Tail::pad`).",
        "The named stages read the source.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor &A = p.A, &B = p.B, &C = p.C;
          s.cache_read(B, {C}, Scope::global);
@@ -19,10 +21,9 @@ Group storage() {
          REFUSED(s.cache_read(C, {C}, Scope::global));
        })});
   add({"cache_write", "s.cache_write(stage, scope)",
-       "The computation moves to a new stage, and the old one copies from it: accumulators in registers, results in a layout "
-       "of their "
-       "own before they are stored.",
-       "Before other steps on the loops of the stage.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
+       "Moves the computation to a new stage, from which the old one copies. Accumulators can then be in registers, and "
+       "results in another layout before they are stored.",
+       "No other step has changed the loops of the stage yet.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          s.cache_write(C, Scope::stack);
          show.after();
@@ -34,8 +35,10 @@ Group storage() {
          (void)i;
        })});
   add({"set_scope", "store_in(scope)",
-       "Which memory the stage is stored in: `global` (the workspace), `stack`, `registers`; on a device `shared`.",
-       "A scope that the target has; what it can hold is checked when the schedule is complete, at this line.",
+       "Sets the memory that the stage is stored in: `global` (the workspace), `stack` or `registers`; on a device also "
+       "`shared`.",
+       "The target has this scope. Whether the stage fits is checked when the schedule is complete; a refusal then names this "
+       "line.",
        on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -47,16 +50,18 @@ Group storage() {
          REFUSED(s[a].store_in(Scope::shared));
        })});
   add({"set_layout", "transform_layout(map)",
-       "Where each element lies: panels, tiles, transposed. The formulas keep their indices; addresses follow.",
-       "No two elements lie at one place.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
+       "Sets the layout of the stage: panels, tiles, transposed. The formulas keep their indices; only addresses change.",
+       "No two elements have the same address.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor& a = p.a;
          REFUSED(s[a].transform_layout([](Var r, Var c) { return at(r / 2, c); }));
          s[a].transform_layout([](Var r, Var c) { return at(c / 16, r, c % 16); });
          show.after();
        })});
   add({"widen", "widen(type)",
-       "A copy holds its elements in a wider type, so that each is converted once, where it is copied, and not at every read.",
-       "A copy that `cache_read` made; the type holds every value, and every reader converts to it, or to a wider one.",
+       "Stores the elements of a copy in a wider type, so that each is converted once, when it is copied, and not at every "
+       "read.",
+       "The stage is a copy that `cache_read` made. The type holds every value, and every reader converts to this type or a "
+       "wider one.",
        on<Bytes>([](Bytes& p, Schedule& s, Show& show) {
          const Tensor &A = p.A, &C = p.C;
          Stage A_cache = s.cache_read(A, {C}, Scope::global);
@@ -65,8 +70,8 @@ Group storage() {
          show.after();
          REFUSED(A_cache.widen(i8));
        })});
-  add({"swizzle", "swizzle(map)", "A layout that permutes the elements within the storage they have, against bank conflicts.",
-       "No two elements lie at one place, and none outside of the storage; constant extents.",
+  add({"swizzle", "swizzle(map)", "Sets a layout that permutes the elements within their storage, to avoid bank conflicts.",
+       "The extents are constant. No two elements have the same address, and none lies outside of the storage.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor &x = p.x, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
@@ -80,18 +85,17 @@ Group storage() {
          (void)io, (void)ii, (void)ji;
        })});
   add({"align", "align(dim, n)",
-       "The extent of a stored dimension is rounded up to a multiple of `n`, so that rows begin on vectors.",
-       "A stage with storage of its own.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
+       "Rounds the extent of a stored dimension up to a multiple of `n`, so that rows begin at vector boundaries.",
+       "The stage has its own storage, so it is not an output.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          s[a].align(1, 16);
          show.after();
          REFUSED(s[y].align(1, 16));
        })});
   add({"drop_dim", "drop_dim(component, dim)",
-       "The storage of one component of a tuple has no dimension along which its value is the same: here the maximum of a row, "
-       "for all "
-       "columns c.",
-       "The value does not depend on the dimension, and each step of the reduction reads what the one before it stored.",
+       "Removes a dimension from the storage of one component of a tuple, if the component has the same value along it: in "
+       "this example the maximum of a row, which is the same for all columns c.",
+       "The value does not depend on the dimension, and each step of the reduction reads what the previous one stored.",
        on<Attend>([](Attend& p, Schedule& s, Show& show) {
          const auto& both = p.both;
          s[both[0]].drop_dim(0, 1);
@@ -100,10 +104,10 @@ Group storage() {
          REFUSED(s[o1].drop_dim(1, 1));
        })});
   add({"pack_argument", "s.pack_argument(input, map, Pack::by_caller)",
-       "The caller hands the input over in this layout; the generated header has a function that packs it "
-       "([generators.md](generators.md#arguments-that-the-caller-packs)). With `Pack::at_entry` the kernel packs it, by a "
-       "`cache_read`; a constant is laid out so when it is compiled, and costs a call nothing.",
-       "An input, or with `Pack::at_entry` a constant; no two elements lie at one place.",
+       "The caller passes the input in this layout; the generated header has a function that packs it "
+       "([generators.md](generators.md#arguments-that-the-caller-packs)). With `Pack::at_entry`, the kernel packs the input "
+       "itself, through a `cache_read`. A constant is packed when the kernel is compiled, which costs nothing at a call.",
+       "The tensor is an input, or with `Pack::at_entry` a constant. No two elements have the same address.",
        on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor &B = p.B, &C = p.C;
          REFUSED(s.pack_argument(C, [](Var r, Var c) { return at(c, r); }, Pack::by_caller));
@@ -111,8 +115,9 @@ Group storage() {
          show.after();
        })});
   add({"prefetch", "prefetch(loop, tensor, ahead)",
-       "In each iteration the line is asked for that the iteration `ahead` steps later reads.",
-       "The stage reads the tensor at an address that no table decides. Nothing is read past an end.",
+       "Each iteration prefetches the cache line that the iteration `ahead` steps later reads.",
+       "The stage reads the tensor, at an address that does not come from a table. No prefetch goes past the end of the "
+       "tensor.",
        on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor &B = p.B, &C = p.C;
          const Loop k = s[C].reduction();
@@ -120,8 +125,8 @@ Group storage() {
          s[C].prefetch(k, B, 8);
          show.after();
        })});
-  add({"stream_store", "stream_store()", "Whole vectors of a large result go past the caches.",
-       "An output that is no recurrence and is not read again.", on<Plus>([](Plus& p, Schedule& s, Show& show) {
+  add({"stream_store", "stream_store()", "Stores whole vectors of a large result without bringing them into the caches.",
+       "The stage is an output, is not a recurrence, and is not read again.", on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          s[y].stream_store();
          show.after();

@@ -10,9 +10,9 @@ using schedule::Arg;
 bool step_of(const Entry& e, const ir::Program& p, schedule::Step& step) {
   std::vector<ir::Id> loops, stages, buffers;
   ir::walk(p.body, [&](const ir::Stmt& s) {
-    if (s.kind == ir::Stmt::Kind::loop) loops.push_back(s.id);
-    if (s.kind == ir::Stmt::Kind::nest) stages.push_back(s.stage);
-    if (s.kind == ir::Stmt::Kind::alloc) buffers.push_back(s.buffer);
+    if (s.is<ir::LoopStmt>()) loops.push_back(s.id);
+    if (const ir::NestStmt* nest = s.as<ir::NestStmt>()) stages.push_back(nest->stage);
+    if (const ir::AllocStmt* alloc = s.as<ir::AllocStmt>()) buffers.push_back(alloc->buffer);
   });
   for (const ir::Argument& a : p.arguments)
     if (a.kind == ir::ArgumentKind::input) buffers.push_back(a.id);

@@ -102,7 +102,7 @@ TEST_CASE("a pipe is not replaced by a file") {
   REQUIRE(::mkfifo((folder / "p").c_str(), 0600) == 0);
   FileSet files;
   files.add(folder / "p", "new");
-  CHECK(failure(files) == "cannot write " + (folder / "p") + ": it is no regular file; - is standard output");
+  CHECK(failure(files) == "cannot write " + (folder / "p") + ": it is not a regular file; - is standard output");
   CHECK(fs::is_fifo(folder / "p"));
 }
 

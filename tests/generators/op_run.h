@@ -3,17 +3,15 @@
 //
 //   Run r = run_op("matmul", {{"K", "8"}, {"epilogue", "relu"}}, {{"M", 3}});      // symbols that are not named get some size
 //   r.inputs[0], r.results[0]                                                      // as the interpreter has them
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <ashlar/interp/interpreter.h>
+#include "tests/generators/op_arguments.h"
 
 namespace op_tests {
 
 using Params = std::vector<std::pair<std::string, std::string>>;
-using Sizes = std::map<std::string, std::int64_t>;
 
 struct Run {
   std::string wrong;  // "" if compiled code gave what the interpreter gives, within a bound where sums may be reassociated

@@ -66,13 +66,13 @@ struct Meanings {
 const char* const beginning =
     R"(# The operators of ashlar-ops
 
-Every operator that `ashlar-ops` (in CMake `ashlar_add_op`) has by name: what it computes, its arguments in the order of the C
-interface with the shapes that they have where no parameter is given, and its parameters with what they are where nothing is said.
-[generators.md](generators.md), "Operators by name", says how they are called and what types, shapes and chains may be written;
-`ashlar-ops -g NAME --help PARAMETER=VALUE...` prints the same for other values. Printed by `tests/generators/page_test.cpp`.
+This page lists every operator of the tool `ashlar-ops` (in CMake, `ashlar_add_op`): what it computes, its arguments in the order of the
+C interface, with their default shapes, and its parameters with their default values. [generators.md](generators.md), "Operators by name",
+says how to use them, and which types, shapes and chains are possible. `ashlar-ops -g NAME --help PARAMETER=VALUE...` prints the same
+information for other values. A test prints this page (`tests/generators/page_test.cpp`).
 
-Not in the tables, because all operators have it: `schedule=default`. An extent that is named in a shape, or stands in a shape without a
-parameter of its own beside it, is a parameter too: `M=64`, `M=dynamic%16`.
+The tables leave out the parameter `schedule=default`, which all operators have. Every extent that is named in a shape is also a
+parameter: `M=64`, `M=dynamic%16`.
 )";
 
 std::string page() {
@@ -100,7 +100,7 @@ std::string page() {
     title[0] = static_cast<char>(std::toupper(title[0]));
     text += "\n## " + title + "\n\n| operator | computes | arguments | parameters |\n|---|---|---|---|\n" + rows;
   }
-  return text + "\n## Parameters\n\nThose of one name that mean the same are one row.\n\n" + meanings.text();
+  return text + "\n## Parameters\n\nParameters with the same name and meaning share a row.\n\n" + meanings.text();
 }
 
 }  // namespace

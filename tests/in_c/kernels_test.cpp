@@ -15,6 +15,7 @@
 #include "tests/codegen/kernels.h"
 #include "tests/golden.h"
 #include "tests/in_c/c_compiled.h"
+#include "tests/support/clamped.h"
 
 using namespace ashlar;
 using kernels::Maker;
@@ -61,7 +62,7 @@ ir::Kernel multiply_add(const std::string& name = "multiply_add") {
   Maker m(name);
   const Expr N = m.symbol("N");
   const ir::Id a = m.tensor("a", f32, {N}), out = m.tensor("out", f32, {N}, true), fused = m.tensor("fused", f32, {N}, true);
-  const Expr i = ir::var(m.next++, "i"), x = m.load(a, i);
+  const Expr i = ir::var(m.fresh(), "i"), x = m.load(a, i);
   m.k.body = {
       kernels::loop(i, N, {kernels::store(out, i, ir::add(ir::mul(x, x), x)), kernels::store(fused, i, ir::fma(x, x, x))})};
   return m.k;
@@ -136,7 +137,7 @@ TEST_CASE("where addresses have 32 bits a file refuses what they do not count, a
 TEST_CASE("names of the user's that C or the file has are changed, and stay apart") {
   Maker m("names");
   const ir::Id x = m.tensor("int", i32, {ir::index(4)}), y = m.tensor("add_i32", i32, {ir::index(4)}, true);
-  const Expr i = ir::var(m.next++, "lane"), j = ir::var(m.next++, "lane"), n = ir::var(m.next++, "NAN");
+  const Expr i = ir::var(m.fresh(), "lane"), j = ir::var(m.fresh(), "lane"), n = ir::var(m.fresh(), "NAN");
   m.k.body = {kernels::let(
       n, ir::index(1),
       {kernels::loop(i, ir::index(2),
@@ -157,31 +158,17 @@ TEST_CASE("names of the user's that C or the file has are changed, and stay apar
 
 namespace {
 
-ir::Kernel clamped(const char* text, Where where = Where::current()) {
-  lang::DefinitionScope scope;
-  Symbol N{"N"};
-  Tensor x = lang::make_input("x", i32, {N, 4}), y = lang::make_output("y", i32, {N, 4});
-  Expr low = lang::make_scalar("low", i32);
-  lang::bind(y, compute("y", {{"i", N}, {"j", 4}}, [&](Var i, Var j) { return max(x(i, j) - low, 0); }));
-  Schedule s(lang::build_program("clamped", {x, low, y}), target);
-  const Intrinsic f = intrinsic(
-      "clamp4",
-      [&](Meaning& m) {
-        Tensor src = m.read("src", i32, {4}), dst = m.write("dst", i32, {4});
-        Expr p = m.parameter("p", i32);
-        m.means(dst, [&](Var k) { return max(src(k) - p, 0); });
-        m.emit(Backend::llvm, "call void @never_called(ptr {dst.ptr})");
-        if (text) m.emit(Backend::c, text);
-      },
-      where);
-  s[y].tensorize(s[y].spatial<2>()[1], f);
-  return lowered(s);
+ir::Kernel clamped_by(const char* text, Where where = Where::current()) {
+  return lowered(clamped::schedule(target, where, [&](Meaning& m) {
+    m.emit(Backend::llvm, "call void @never_called(ptr {dst.ptr})");
+    if (text) m.emit(Backend::c, text);
+  }));
 }
 
 }  // namespace
 
 TEST_CASE("a user's intrinsic is the text that it has for c") {
-  const ir::Kernel k = clamped(
+  const ir::Kernel k = clamped_by(
       "#include <stdlib.h>\n"
       "for (int n = 0; n < 4; ++n)\n"
       "  {dst.ptr}[n] = {src.ptr}[n] > {p} ? abs({src.ptr}[n] - {p}) : 0;");
@@ -205,7 +192,7 @@ TEST_CASE("a user's intrinsic is the text that it has for c") {
 TEST_CASE("what C cannot say is refused at the line that asks for it") {
   const Where here = Where::current();  // where the intrinsic is described
   const std::string line = location(here);
-  const std::string none = refused([&] { codegen::c::source(clamped(nullptr, here), target); });
+  const std::string none = refused([&] { codegen::c::source(clamped_by(nullptr, here), target); });
   CAPTURE(none);
   CHECK(none.find(line + ": c: expected a text of clamp4 for c (m.emit(Backend::c, ...)), found none") == 0);
 

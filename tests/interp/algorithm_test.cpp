@@ -10,14 +10,7 @@
 using namespace ashlar;
 using interp::Array;
 using interp::RunError;
-using test::Maker;
-
-namespace {
-Array ramp(Type t, std::vector<std::int64_t> shape) {
-  double next = 0;
-  return Array::make(t, std::move(shape), [&](auto) { return std::fmod(next += 7, 11.0) - 5; });
-}
-}  // namespace
+using test::Maker, test::ramp;
 
 TEST_CASE("a matrix product accumulates by fma, in the order of k") {
   test::Matmul m;

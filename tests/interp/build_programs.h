@@ -1,15 +1,24 @@
 #pragma once
 // Programs written by hand for the interpreter's tests: stages, and the tree that computes each at the top, in order.
+#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
+#include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/build.h>
-#include <ashlar/ir/program.h>
+
+#include "tests/support/program_arguments.h"
 
 namespace test {
 
 using namespace ashlar;
+
+// Small numbers of both signs.
+inline interp::Array ramp(Type t, std::vector<std::int64_t> shape) {
+  double next = 0;
+  return interp::Array::make(t, std::move(shape), [&](auto) { return std::fmod(next += 7, 11.0) - 5; });
+}
 
 struct Maker {
   ir::Program p;
@@ -24,16 +33,7 @@ struct Maker {
   }
 
   ir::Id argument(ir::ArgumentKind kind, const std::string& name, Type type, std::vector<Expr> extents) {
-    ir::Buffer b;
-    b.id = p.fresh();
-    b.name = name;
-    b.type = type;
-    b.rank = static_cast<int>(extents.size());
-    b.role = kind == ir::ArgumentKind::input ? ir::Role::input : ir::Role::output;
-    b.extents = std::move(extents);
-    p.arguments.push_back({kind, b.id});
-    p.buffers[b.id] = b;
-    return b.id;
+    return add_argument(p, kind, name, type, std::move(extents));
   }
   ir::Id input(const std::string& name, Type type, std::vector<Expr> extents) {
     return argument(ir::ArgumentKind::input, name, type, extents);
@@ -83,21 +83,10 @@ struct Maker {
     s.buffers = {buffer};
     ir::Buffer& b = p.buffers.at(buffer);
     b.stage = s.id;
-    if (b.role == ir::Role::temporary) {
-      ir::Stmt alloc;
-      alloc.kind = ir::Stmt::Kind::alloc;
-      alloc.id = p.fresh();
-      alloc.buffer = buffer;
-      p.body.push_back(alloc);
-    }
-    ir::Stmt nest;
-    nest.kind = ir::Stmt::Kind::nest;
-    nest.id = p.fresh();
-    nest.stage = s.id;
-    ir::Stmt block;
-    block.kind = ir::Stmt::Kind::block;
-    block.id = p.fresh();
-    block.stage = s.id;
+    if (b.role == ir::Role::temporary) { p.body.push_back({p.fresh(), 0, {}, ir::AllocStmt{.buffer = buffer}}); }
+    const ir::Id nest_id = p.fresh();
+    ir::NestStmt nest{.stage = s.id};
+    ir::Stmt block{p.fresh(), 0, {}, ir::BlockStmt{.stage = s.id}};
     std::vector<ir::Stmt> loops;
     for (const ir::IterVar& v : s.iters) {
       ir::Axis a;
@@ -107,20 +96,16 @@ struct Maker {
       a.reduce = v.kind == ir::IterKind::reduce;
       p.axes[a.id] = a;
       nest.roots.push_back({v.id, a.id, {}, {}});
-      ir::Stmt loop;
-      loop.kind = ir::Stmt::Kind::loop;
-      loop.id = p.fresh();
-      loop.axis = a.id;
-      loops.push_back(loop);
+      loops.push_back({p.fresh(), 0, {}, ir::LoopStmt{.axis = a.id}});
     }
     std::vector<ir::Stmt> inner{block};
     while (!loops.empty()) {
-      loops.back().body = std::move(inner);
+      loops.back().body() = std::move(inner);
       inner = {std::move(loops.back())};
       loops.pop_back();
     }
     nest.body = std::move(inner);
-    p.body.push_back(std::move(nest));
+    p.body.push_back({nest_id, 0, {}, std::move(nest)});
     p.stages[s.id] = std::move(s);
     return p.buffer(buffer).stage;
   }

@@ -19,6 +19,7 @@ Expr index_var(ir::Id id, const char* name) { return ir::var(id, name); }
 ir::Kernel copy_kernel() {
   ir::Kernel k;
   k.name = "copy";
+  k.next_id = stride + 1;
   k.symbols[N] = {N, "N", 0, INT64_MAX, 1, {}};
   for (ir::Id id : {in, out}) {
     k.arguments.push_back({id == in ? ir::ArgumentKind::input : ir::ArgumentKind::output, id});
@@ -40,25 +41,10 @@ ir::Kernel copy_kernel() {
 }
 
 KStmt loop(ir::Id var, const char* name, Expr extent, std::vector<KStmt> body) {
-  KStmt s;
-  s.kind = KStmt::Kind::for_;
-  s.var = var;
-  s.name = name;
-  s.begin = ir::index(0);
-  s.extent = extent;
-  s.body = std::move(body);
-  return s;
+  return {{}, ir::KFor{var, name, ir::index(0), extent, ir::LoopKind::serial, std::move(body)}};
 }
 
-KStmt store(ir::Id buffer, Expr address, Expr value, Expr mask = {}) {
-  KStmt s;
-  s.kind = KStmt::Kind::store;
-  s.buffer = buffer;
-  s.address = address;
-  s.value = value;
-  s.mask = mask;
-  return s;
-}
+KStmt store(ir::Id buffer, Expr address, Expr value, Expr mask = {}) { return {{}, ir::KStore{buffer, address, value, mask}}; }
 
 void add_workspace(ir::Kernel& k, ir::Id id, const char* name, Expr offset, bool per_worker) {
   ir::KBuffer b;
@@ -128,12 +114,10 @@ TEST_CASE("the memory of a worker is new at every iteration of a parallel loop")
   k.workspace_per_worker = ir::index(64);
   add_workspace(k, t, "t", ir::index(0), true);
   const Expr v = index_var(i, "i"), n = index_var(N, "N");
-  KStmt guarded;  // only the first iteration fills t[0]
-  guarded.kind = KStmt::Kind::if_;
-  guarded.value = ir::eq(v, ir::index(0));
-  guarded.body = {store(t, ir::index(0), load1(in, "in", ir::index(0)))};
+  // only the first iteration fills t[0]
+  const KStmt guarded{{}, ir::KIf{ir::eq(v, ir::index(0)), {store(t, ir::index(0), load1(in, "in", ir::index(0)))}}};
   KStmt parallel = loop(i, "i", n, {guarded, store(out, v, load1(t, "t", ir::index(0)))});
-  parallel.loop_kind = ir::LoopKind::parallel;
+  parallel.get<ir::KFor>().kind = ir::LoopKind::parallel;
   k.body = {parallel};
   interp::Arguments args{counting(3), Array::zeros(f32, {3})};
   CHECK_THROWS_WITH_AS(interp::run(k, args), "kernel `copy` at i = 1 reads t[0], which was not written", RunError);
@@ -160,15 +144,8 @@ TEST_CASE("strided arguments: the stride is a variable of the kernel, the paddin
 
 TEST_CASE("lets hold vectors") {
   ir::Kernel k = copy_kernel();
-  KStmt let;
-  let.kind = KStmt::Kind::let;
-  let.var = t;
-  let.name = "t";
-  const Expr address = ir::ramp(ir::index(0), ir::index(1), 4);
-  let.value = load1(in, "in", address, f32.with_lanes(4));
-  const Expr held = ir::var(t, "t", f32.with_lanes(4));
-  let.body = {store(out, address, ir::add(held, held))};
-  k.body = {let};
+  const Expr address = ir::ramp(ir::index(0), ir::index(1), 4), held = ir::var(t, "t", f32.with_lanes(4));
+  k.body = {{{}, ir::KLet{t, "t", load1(in, "in", address, f32.with_lanes(4)), {store(out, address, ir::add(held, held))}}}};
   interp::Arguments args{counting(4), Array::zeros(f32, {4})};
   interp::run(k, args);
   CHECK(args[1].array.real({3}) == 8);
@@ -180,22 +157,22 @@ TEST_CASE("lanes of a vector with a name may be read from nothing where no store
   add_workspace(k, u, "u", ir::index(0), false);
   const Expr address = ir::ramp(ir::index(0), ir::index(1), 4), three = ir::lt(address, ir::broadcast(ir::index(3), 4));
   const Expr operands[2] = {address, three};
-  KStmt inner, outer;  // t = u, and a second name that is made of it
-  for (KStmt* let : {&inner, &outer}) let->kind = KStmt::Kind::let;
-  outer.var = t, outer.name = "t", outer.value = load1(u, "u", address, f32.with_lanes(4));
-  const Expr held = ir::var(t, "t", f32.with_lanes(4));
-  inner.var = i, inner.name = "v", inner.value = ir::add(held, held);
-  const Expr twice = ir::var(i, "v", f32.with_lanes(4));
+  const Expr held = ir::var(t, "t", f32.with_lanes(4)), twice = ir::var(i, "v", f32.with_lanes(4));
+  // t = u, and a second name that is made of it
+  const auto named = [&](const KStmt& stored) {
+    const KStmt inner{{}, ir::KLet{i, "v", ir::add(held, held), {stored}}};
+    return KStmt{{}, ir::KLet{t, "t", load1(u, "u", address, f32.with_lanes(4)), {inner}}};
+  };
   const KStmt fill = store(u, address, ir::load(in, "in", f32.with_lanes(4), operands), three);
   interp::Arguments args{counting(3), Array::zeros(f32, {3})};
   SUBCASE("masked") {
-    inner.body = {store(out, address, twice, three)}, outer.body = {inner}, k.body = {fill, outer};
+    k.body = {fill, named(store(out, address, twice, three))};
     interp::run(k, args);
     CHECK(args[1].array.real({2}) == 6);
   }
   SUBCASE("a store that takes such a lane") {
-    inner.body = {store(out, ir::ramp(ir::index(3), ir::index(-1), 4), twice, ir::gt(address, ir::broadcast(ir::index(0), 4)))};
-    outer.body = {inner}, k.body = {fill, outer};
+    k.body = {fill, named(store(out, ir::ramp(ir::index(3), ir::index(-1), 4), twice,
+                                ir::gt(address, ir::broadcast(ir::index(0), 4))))};
     CHECK_THROWS_WITH_AS(interp::run(k, args), "kernel `copy` reads u[3], which was not written", RunError);
   }
 }

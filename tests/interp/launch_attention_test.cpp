@@ -78,12 +78,5 @@ TEST_CASE("a tile of attention: every mutant is reported") {
   std::vector<Run> runs;
   for (const Shape& shape : {Shape{40, 75}, Shape{64, 160}})
     runs.push_back([shape](const ir::Kernel& k) { return differs(k, shape, true); });
-  const Killed killed = kill(b, runs);
-  MESSAGE("attention: " << killed.made << " mutants made, " << killed.killed << " killed (" << killed.by_report
-                        << " by a report, " << killed.by_result << " by the result)");
-  CHECK(killed.made > 0);
-  CHECK(killed.killed == killed.made);
-  CHECK(killed.survivors == "");
-  CHECK(killed.astray == "");
-  CHECK(killed.silent == "");
+  check_killed("attention", kill(b, runs));
 }

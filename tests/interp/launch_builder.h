@@ -51,11 +51,12 @@ class Builder {
 
   explicit Builder(std::string name) {
     k.name = std::move(name);
+    k.next_id = 1001;
     open_.push_back(&k.body);
   }
 
   Expr symbol(const std::string& name, std::int64_t multiple_of = 1) {
-    const Id id = ++last_;
+    const Id id = k.fresh();
     k.symbols[id] = {id, name, 0, INT64_MAX, multiple_of, {}};
     return ir::var(id, name);
   }
@@ -77,7 +78,7 @@ class Builder {
   }
   Id tensor_map(const std::string& name, Id of, std::vector<Expr> extents, std::vector<Expr> strides,
                 std::vector<std::int64_t> box, int swizzle) {
-    const Id id = ++last_;
+    const Id id = k.fresh();
     k.tensor_maps[id] = {id, name, of, k.buffers.at(of).type, std::move(extents), std::move(strides), std::move(box), swizzle};
     return id;
   }
@@ -98,57 +99,38 @@ class Builder {
   // ---- statements
   void launch(const Expr& grid, std::int64_t threads, std::int64_t shared_bytes, const std::function<void(Expr, Expr)>& body,
               Where where = Where::current(), std::int64_t warp = 32) {
-    ir::Launch l;
+    ir::KLaunch l;
     l.name = k.name;
     l.grid[0] = grid;
     l.threads = threads;
     l.shared_bytes = shared_bytes;
     l.warp = static_cast<int>(warp);
-    l.block[0] = ++last_;
-    l.thread = ++last_;
-    KStmt s = statement(KStmt::Kind::launch, where);
-    s.launch = std::make_shared<const ir::Launch>(l);
-    nested(std::move(s), [&] { body(ir::var(l.block[0], "block_x"), ir::var(l.thread, "thread")); });
+    const Id x = l.block[0] = k.fresh();
+    const Id thread = l.thread = k.fresh();
+    nested({where, std::move(l)}, [&] { body(ir::var(x, "block_x"), ir::var(thread, "thread")); });
   }
   void store(Id b, const Expr& address, const Expr& value, Where where = Where::current()) {
-    KStmt s = statement(KStmt::Kind::store, where);
-    s.buffer = b;
-    s.address = address;
-    s.value = value;
-    add(std::move(s));
+    add({where, ir::KStore{b, address, value}});
   }
   void loop(const std::string& name, const Expr& extent, const std::function<void(Expr)>& body,
             Where where = Where::current()) {
-    KStmt s = statement(KStmt::Kind::for_, where);
-    s.var = ++last_;
-    s.name = name;
-    s.begin = num(0);
-    s.extent = extent;
-    const Expr v = ir::var(s.var, name);
-    nested(std::move(s), [&] { body(v); });
+    const Id var = k.fresh();
+    nested({where, ir::KFor{var, name, num(0), extent}}, [&] { body(ir::var(var, name)); });
   }
   void when(const Expr& condition, const std::function<void()>& body, Where where = Where::current()) {
-    KStmt s = statement(KStmt::Kind::if_, where);
-    s.value = condition;
-    nested(std::move(s), body);
+    nested({where, ir::KIf{condition}}, body);
   }
   void within(const std::function<void()>& body) { scope(*open_.back(), body); }  // a scope for lets, no statement
   void either(const Expr& condition, const std::function<void()>& body, const std::function<void()>& otherwise,
               Where where = Where::current()) {
-    KStmt s = statement(KStmt::Kind::if_, where);
-    s.value = condition;
-    nested(std::move(s), body);
-    scope(open_.back()->back().otherwise, otherwise);
+    nested({where, ir::KIf{condition}}, body);
+    scope(open_.back()->back().get<ir::KIf>().otherwise, otherwise);
   }
   Expr let(const std::string& name, const Expr& value, Where where = Where::current()) {
-    KStmt s = statement(KStmt::Kind::let, where);
-    s.var = ++last_;
-    s.name = name;
-    s.value = value;
-    const Expr v = ir::var(s.var, name, value.type());
-    add(std::move(s));
-    open_.push_back(&open_.back()->back().body);
-    return v;
+    const Id var = k.fresh();
+    add({where, ir::KLet{var, name, value}});
+    open_.push_back(&open_.back()->back().get<ir::KLet>().body);
+    return ir::var(var, name, value.type());
   }
 
   // ---- synchronisation: what it protects comes first
@@ -206,30 +188,18 @@ class Builder {
     Operand(Id map, std::vector<Expr> positions) : actual{map, {}, std::move(positions), {}, {}} {}
   };
   void call(const ir::Intrinsic& f, const std::vector<Operand>& operands, Where where = Where::current()) {
-    ir::Call c;
+    ir::KCall c;
     c.intrinsic = f.id;
     for (const Operand& o : operands) c.actuals.push_back(o.actual);
-    KStmt s = statement(KStmt::Kind::call, where);
-    s.call = std::make_shared<const ir::Call>(std::move(c));
-    add(std::move(s));
+    add({where, std::move(c)});
   }
-  void add_sync(const Sync& s, Where where) {
-    KStmt stmt = statement(KStmt::Kind::sync, where);
-    stmt.sync = std::make_shared<const Sync>(s);
-    add(std::move(stmt));
-  }
+  void add_sync(const Sync& s, Where where) { add({where, s}); }
 
  private:
-  static KStmt statement(KStmt::Kind kind, Where where) {
-    KStmt s;
-    s.kind = kind;
-    s.where = where;
-    return s;
-  }
   void add(KStmt s) { open_.back()->push_back(std::move(s)); }
   void nested(KStmt s, const std::function<void()>& body) {
     add(std::move(s));
-    scope(open_.back()->back().body, body);
+    scope(**open_.back()->back().bodies().begin(), body);
   }
   void scope(std::vector<KStmt>& list, const std::function<void()>& body) {
     const std::size_t depth = open_.size();
@@ -247,7 +217,7 @@ class Builder {
     add_sync(s, where);
   }
   Id argument(ir::ArgumentKind kind, const std::string& name, Type t, std::vector<Expr> extents) {
-    const Id id = ++last_;
+    const Id id = k.fresh();
     k.arguments.push_back({kind, id});
     ir::Buffer b;
     b.id = id;
@@ -266,7 +236,7 @@ class Builder {
   }
   Id buffer(const std::string& name, Type t, ir::Storage storage, std::int64_t n, std::int64_t offset) {
     ir::KBuffer b;
-    b.id = ++last_;
+    b.id = k.fresh();
     b.name = name;
     b.type = t;
     b.storage = storage;
@@ -277,7 +247,6 @@ class Builder {
     return b.id;
   }
 
-  Id last_ = 1000;
   std::vector<std::vector<KStmt>*> open_;
 };
 

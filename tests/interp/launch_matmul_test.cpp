@@ -87,12 +87,5 @@ TEST_CASE("a persistent matrix product: every mutant is reported") {
   std::vector<Run> runs;
   for (const Shape& s : {shapes[2], shapes[0], shapes[3]})
     runs.push_back([s](const ir::Kernel& k) { return differs(k, s, true); });
-  const Killed killed = kill(b, runs);
-  MESSAGE("matmul: " << killed.made << " mutants made, " << killed.killed << " killed (" << killed.by_report << " by a report, "
-                     << killed.by_result << " by the result)");
-  CHECK(killed.made > 0);
-  CHECK(killed.killed == killed.made);
-  CHECK(killed.survivors == "");
-  CHECK(killed.astray == "");
-  CHECK(killed.silent == "");
+  check_killed("matmul", kill(b, runs));
 }

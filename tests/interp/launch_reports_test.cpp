@@ -417,10 +417,7 @@ TEST_CASE("a cluster: its blocks run at once, barriers of another block are arri
       b.wait({}, bar, num(0), num(0));
       b.store(out, block * 32 + thread, ir::float_const(f32, 1));
     });
-    KStmt& launch = b.k.body.front();
-    ir::Launch changed = *launch.launch;
-    changed.cluster[0] = num(2);
-    launch.launch = std::make_shared<const ir::Launch>(changed);
+    b.k.body.front().get<ir::KLaunch>().cluster[0] = num(2);
     interp::Arguments args{Array::zeros(f32, {64})};
     interp::Options o;
     o.races = true;

@@ -54,14 +54,7 @@ void check(const Builder& b, Differs differs, const std::string& file) {
   std::vector<Run> runs;
   for (const auto& [m, n] : shapes)
     runs.push_back([differs, m = m, n = n](const ir::Kernel& k) { return differs(k, m, n, true); });
-  const Killed killed = kill(b, runs);
-  MESSAGE(b.k.name << ": " << killed.made << " mutants made, " << killed.killed << " killed (" << killed.by_report
-                   << " by a report, " << killed.by_result << " by the result)");
-  CHECK(killed.made > 0);
-  CHECK(killed.killed == killed.made);
-  CHECK(killed.survivors == "");
-  CHECK(killed.astray == "");
-  CHECK(killed.silent == "");
+  check_killed(b.k.name, kill(b, runs));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class Mutator {
  private:
   static std::uint_least32_t last_line(const KStmt& s) {
     std::uint_least32_t n = s.where.line();
-    for (const auto* list : {&s.body, &s.otherwise})
+    for (const auto* list : s.bodies())
       for (const KStmt& x : *list) n = std::max(n, last_line(x));
     return n;
   }
@@ -58,21 +58,23 @@ class Mutator {
       if (const auto m = original_.tensor_maps.find(id); m != original_.tensor_maps.end())
         names.push_back(original_.buffers.at(m->second.buffer).name);
     };
-    if (s.kind == KStmt::Kind::store) name(s.buffer);
-    if (s.sync) name(s.sync->buffer);
-    if (s.call)
-      for (const auto& a : s.call->actuals) name(a.buffer);
-    if (s.kind == KStmt::Kind::store || s.kind == KStmt::Kind::let)
-      ir::walk(s.value, [&](const Expr& e) {
+    const auto loads = [&](const Expr& value) {
+      ir::walk(value, [&](const Expr& e) {
         if (ir::is(e, ir::Op::load)) name(e.node()->id);
         return true;
       });
-    for (const auto* list : {&s.body, &s.otherwise})
+    };
+    if (const auto* store = s.as<ir::KStore>()) name(store->buffer), loads(store->value);
+    if (const auto* sync = s.as<Sync>()) name(sync->buffer);
+    if (const auto* call = s.as<ir::KCall>())
+      for (const auto& a : call->actuals) name(a.buffer);
+    if (const auto* let = s.as<ir::KLet>()) loads(let->value);
+    for (const auto* list : s.bodies())
       for (const KStmt& x : *list) used(x, names);
   }
   void keep(const KStmt& s, const std::string& what, bool swizzle = false) {
     Mutant m{"line " + std::to_string(s.where.line()) + ": " + what, work_, s.where.line(), last_line(s), {}, swizzle};
-    if (s.kind != KStmt::Kind::sync) used(s, m.buffers);
+    if (!s.is<Sync>()) used(s, m.buffers);
     found_.push_back(std::move(m));
   }
   // Statements that were unrolled from one line are weakened once, but for syncs.
@@ -85,19 +87,18 @@ class Mutator {
 
   void visit(std::vector<KStmt>& list) {
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i].kind == KStmt::Kind::sync) {
+      if (list[i].is<Sync>()) {
         change_sync(list[i]);
-        if (list[i].sync->kind != Sync::Kind::registers) {  // a budget has no effect on values
+        if (const Sync::Kind kind = list[i].get<Sync>().kind; kind != Sync::Kind::registers) {  // no effect on values
           const KStmt s = list[i];
           list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
-          keep(s, std::string("drop ") + name_of(s.sync->kind));
+          keep(s, std::string("drop ") + name_of(kind));
           list.insert(list.begin() + static_cast<std::ptrdiff_t>(i), s);
         }
         continue;
       }
       change_expressions(list[i]);
-      visit(list[i].body);
-      visit(list[i].otherwise);
+      for (auto* part : list[i].bodies()) visit(*part);
     }
   }
 
@@ -124,13 +125,12 @@ class Mutator {
   }
 
   void change_sync(KStmt& s) {
-    const auto original = s.sync;
+    const Sync held = s.get<Sync>();
+    const Sync* const original = &held;
     const auto with = [&](const std::string& what, const std::function<void(Sync&)>& change) {
-      Sync x = *original;
-      change(x);
-      s.sync = std::make_shared<const Sync>(x);
+      change(s.get<Sync>());
       keep(s, what);
-      s.sync = original;
+      s.get<Sync>() = held;
     };
     if (original->buffer != 0)
       if (const auto n = elements(original->buffer); n > 1) {
@@ -174,8 +174,8 @@ class Mutator {
 
   // Every expression of a statement in turn; `change` gives the mutants of one node.
   void change_expressions(KStmt& s) {
-    if (s.kind == KStmt::Kind::if_) {
-      each_node(s, s.value, [](const Expr& e) {
+    if (auto* branch = s.as<ir::KIf>()) {
+      each_node(s, branch->condition, [](const Expr& e) {
         std::vector<std::pair<std::string, Expr>> r;
         std::int64_t bound = 0;
         if (ir::is(e, ir::Op::lt) && ir::is_int(ir::args_of(e)[1], &bound)) {
@@ -186,8 +186,8 @@ class Mutator {
         return r;
       });
     }
-    if (s.kind == KStmt::Kind::let && s.name.rfind("slot", 0) == 0) {
-      each_node(s, s.value, [](const Expr& e) {
+    if (auto* let = s.as<ir::KLet>(); let && let->name.rfind("slot", 0) == 0) {
+      each_node(s, let->value, [](const Expr& e) {
         std::vector<std::pair<std::string, Expr>> r;
         if (ir::is(e, ir::Op::mod)) r.emplace_back("ring index off by one", ir::mod(ir::args_of(e)[0] + 1, ir::args_of(e)[1]));
         return r;
@@ -198,20 +198,19 @@ class Mutator {
       if (ir::is(e, ir::Op::bit_xor)) r.emplace_back("no swizzle", ir::args_of(e)[0]);
       return r;
     };
-    if (s.kind == KStmt::Kind::store && first(s, "no swizzle")) {
-      each_node(s, s.address, straight, true);
-      each_node(s, s.value, straight, true);
+    if (auto* store = s.as<ir::KStore>(); store && first(s, "no swizzle")) {
+      each_node(s, store->address, straight, true);
+      each_node(s, store->value, straight, true);
     }
-    if (s.kind == KStmt::Kind::call && first(s, "call")) {
-      const auto original = s.call;
+    if (auto* call = s.as<ir::KCall>(); call && first(s, "call")) {
+      const ir::KCall held = *call;
+      const ir::KCall* const original = &held;
       const ir::Intrinsic& f = original_.intrinsics.at(original->intrinsic);
       for (std::size_t k = 0; k < original->actuals.size(); ++k) {
         const auto with = [&](const std::string& what, const Expr& address, bool swizzle) {
-          ir::Call c = *original;
-          c.actuals[k].address = address;
-          s.call = std::make_shared<const ir::Call>(std::move(c));
+          call->actuals[k].address = address;
           keep(s, what, swizzle);
-          s.call = original;
+          *call = held;
         };
         if (f.operands[k].name == "swizzle") with("swizzle of 64 bytes", num(64), true);
         if (original->actuals[k].address.empty()) continue;
@@ -294,6 +293,16 @@ inline Killed kill(const Builder& b, const std::vector<Run>& runs) {
     n.table += m.what + " -> " + outcome + "\n";
   }
   return n;
+}
+
+inline void check_killed(const std::string& what, const Killed& n) {
+  MESSAGE(what << ": " << n.made << " mutants made, " << n.killed << " killed (" << n.by_report << " by a report, "
+               << n.by_result << " by the result)");
+  CHECK(n.made > 0);
+  CHECK(n.killed == n.made);
+  CHECK(n.survivors == "");
+  CHECK(n.astray == "");
+  CHECK(n.silent == "");
 }
 
 }  // namespace launches

@@ -11,26 +11,24 @@
 using namespace ashlar;
 using interp::Array;
 using interp::RunError;
+using ir::BlockStmt;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Stmt;
-using test::Maker;
+using test::Maker, test::ramp;
 
 namespace {
-
-Array ramp(Type t, std::vector<std::int64_t> shape) {
-  double next = 0;
-  return Array::make(t, std::move(shape), [&](auto) { return std::fmod(next += 7, 11.0) - 5; });
-}
 
 Stmt* loop_over(ir::Program& p, ir::Id axis) {
   Stmt* found = nullptr;
   ir::walk(p.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop && s.axis == axis && !found) found = ir::find(p, s.id);
+    if (ir::runs_over(s, axis) && !found) found = ir::find(p, s.id);
   });
   return found;
 }
 
 ir::Id axis_of(const ir::Program& p, ir::Id stage, ir::Id iter) {
-  for (const ir::Root& r : ir::nests_of(p, stage).front()->roots)
+  for (const ir::Root& r : ir::nests_of(p, stage).front()->get<NestStmt>().roots)
     if (r.iter == iter) return r.axis;
   return 0;
 }
@@ -56,9 +54,9 @@ std::pair<ir::Id, ir::Id> split(ir::Program& p, ir::Id axis, std::int64_t factor
   Stmt* loop = loop_over(p, axis);
   Stmt inside = *loop;
   inside.id = p.fresh();
-  inside.axis = inner.id;
-  loop->axis = outer.id;
-  loop->body = {inside};
+  inside.get<LoopStmt>().axis = inner.id;
+  loop->get<LoopStmt>().axis = outer.id;
+  loop->body() = {inside};
   return {outer.id, inner.id};
 }
 
@@ -96,24 +94,24 @@ TEST_CASE("a reduction loop outside the spatial loops: the init covers all of it
   auto [ko, ki] = split(m.p, axis_of(m.p, m.product, m.k.id), 4, ir::Tail::guard);
   // ko, i, j, ki
   Stmt& nest = *ir::find(m.p, ir::nests_of(m.p, m.product).front()->id);
-  Stmt i = nest.body.front(), j = i.body.front(), outer = j.body.front(), inner = outer.body.front();
-  j.body = {inner};
-  i.body = {j};
-  outer.body = {i};
-  nest.body = {outer};
+  Stmt i = nest.body().front(), j = i.body().front(), outer = j.body().front(), inner = outer.body().front();
+  j.body() = {inner};
+  i.body() = {j};
+  outer.body() = {i};
+  nest.body() = {outer};
   const interp::Arguments args{ramp(f32, {5, 11}), ramp(f32, {11, 4}), Array::zeros(f32, {5, 4})};
   SUBCASE("as one loop") { CHECK(both_agree(m.p, args) == ""); }
   SUBCASE("the last iteration peeled: the second loop does not initialise again") {
     Stmt& loop = *loop_over(m.p, ko);
     Stmt last = loop;
-    loop.part = ir::Part::but_last;
-    last.part = ir::Part::last;
-    ir::find(m.p, nest.id)->body.push_back(last);
+    loop.get<LoopStmt>().part = ir::Part::but_last;
+    last.get<LoopStmt>().part = ir::Part::last;
+    ir::find(m.p, nest.id)->body().push_back(last);
     CHECK(both_agree(m.p, args) == "");
     CHECK(both_agree(m.p, {ramp(f32, {5, 3}), ramp(f32, {3, 4}), Array::zeros(f32, {5, 4})}) == "");  // only the last exists
   }
   SUBCASE("the first step stores") {
-    ir::find(m.p, ir::blocks_of(m.p, m.product).front()->id)->first_stores = true;
+    ir::find(m.p, ir::blocks_of(m.p, m.product).front()->id)->get<BlockStmt>().first_stores = true;
     CHECK(both_agree(m.p, args) == "");
     CHECK(both_agree(m.p, {ramp(f32, {5, 0}), ramp(f32, {0, 4}), Array::zeros(f32, {5, 4})}) == "");
   }
@@ -141,9 +139,9 @@ namespace {
 // Moves the nest of `p` (and its alloc, unless it stays outside) into the loop of `out`.
 void compute_inside(test::Blur& b, bool alloc_too) {
   const Stmt alloc = b.p.body[0], nest = b.p.body[1];
-  Stmt& loop = b.p.body[2].body.front();
-  loop.body.insert(loop.body.begin(), nest);
-  if (alloc_too) loop.body.insert(loop.body.begin(), alloc);
+  Stmt& loop = b.p.body[2].body().front();
+  loop.body().insert(loop.body().begin(), nest);
+  if (alloc_too) loop.body().insert(loop.body().begin(), alloc);
   b.p.body.erase(b.p.body.begin() + (alloc_too ? 0 : 1), b.p.body.begin() + 2);
 }
 }  // namespace
@@ -163,8 +161,8 @@ TEST_CASE("computed inside the consumer's loop: a window each time") {
 TEST_CASE("a sliding window in a ring: each point once, as many slots as stated") {
   test::Blur b;
   compute_inside(b, false);
-  Stmt& loop = b.p.body[1].body.front();
-  loop.body.front().slides.push_back({loop.id, b.py.id, {}});
+  Stmt& loop = b.p.body[1].body().front();
+  loop.body().front().get<NestStmt>().slides.push_back({loop.id, b.py.id, {}});
   auto fold = [&](std::int64_t slots) {
     ir::Layout& layout = b.p.buffers.at(b.p_buffer).layout;
     const ir::Id v = b.p.fresh();
@@ -196,7 +194,7 @@ TEST_CASE("reading before writing is reported") {
 
 TEST_CASE("an output that is not written everywhere is reported") {
   test::Blur b;
-  b.p.body[2].body.front().part = ir::Part::but_last;
+  b.p.body[2].body().front().get<LoopStmt>().part = ir::Part::but_last;
   interp::Arguments args{ramp(i32, {6}), Array::zeros(i32, {6})};
   CHECK_THROWS_AS(interp::run(b.p, args), RunError);
 }
@@ -213,7 +211,7 @@ TEST_CASE("a run ends where its blocks have executed as often as they may") {
 TEST_CASE("parallel loops run in any order") {
   test::Blur b;
   compute_inside(b, true);
-  b.p.body[0].body.front().loop_kind = ir::LoopKind::parallel;
+  b.p.body[0].body().front().get<LoopStmt>().kind = ir::LoopKind::parallel;
   for (auto order : {interp::Options::Order::forward, interp::Options::Order::reverse, interp::Options::Order::shuffled})
     CHECK(both_agree(b.p, {ramp(i32, {6}), Array::zeros(i32, {6})}, {order, 5}) == "");
 }
@@ -221,9 +219,9 @@ TEST_CASE("parallel loops run in any order") {
 TEST_CASE("a parallel loop whose iterations depend on each other is found by the order") {
   test::Blur b;
   compute_inside(b, false);
-  Stmt& loop = b.p.body[1].body.front();
-  loop.body.front().slides.push_back({loop.id, b.py.id, {}});
-  loop.loop_kind = ir::LoopKind::parallel;
+  Stmt& loop = b.p.body[1].body().front();
+  loop.body().front().get<NestStmt>().slides.push_back({loop.id, b.py.id, {}});
+  loop.get<LoopStmt>().kind = ir::LoopKind::parallel;
   interp::Arguments args{ramp(i32, {6}), Array::zeros(i32, {6})};
   CHECK_THROWS_AS(interp::run(b.p, args, {interp::Options::Order::reverse, 0}), RunError);
 }

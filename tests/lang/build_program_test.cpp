@@ -44,9 +44,9 @@ TEST_CASE("a matrix product is one stage that writes the output") {
   C[i, j] = sum over k in [0, K) of A[i, k] * B[k, j] from 0.0
 )");
   const ir::Stmt& nest = b.program.body.at(0);
-  CHECK(nest.kind == ir::Stmt::Kind::nest);
-  CHECK(nest.roots.size() == 3);
-  CHECK(nest.body.at(0).body.at(0).body.at(0).body.at(0).kind == ir::Stmt::Kind::block);
+  CHECK(nest.is<ir::NestStmt>());
+  CHECK(nest.get<ir::NestStmt>().roots.size() == 3);
+  CHECK(nest.body().at(0).body().at(0).body().at(0).body().at(0).is<ir::BlockStmt>());
   CHECK(b.program.stages.size() == 1);
   const ir::Stage& s = b.program.stages.begin()->second;
   CHECK(s.reducer.kind == ir::ReducerKind::sum);
@@ -81,9 +81,9 @@ TEST_CASE("handles find their way into the program") {
   CHECK_FALSE(refused([&] { b.in_program(a.C(0, 0)); }).empty());
   // at the top: an alloc before the nest of the temporary, none for the output
   REQUIRE(b.program.body.size() == 3);
-  CHECK(b.program.body[0].kind == ir::Stmt::Kind::alloc);
-  CHECK(b.program.body[1].stage == stage);
-  CHECK(b.program.body[2].kind == ir::Stmt::Kind::nest);
+  CHECK(b.program.body[0].is<ir::AllocStmt>());
+  CHECK(ir::is_nest_of(b.program.body[1], stage));
+  CHECK(b.program.body[2].is<ir::NestStmt>());
 }
 
 TEST_CASE("ids are dense and do not follow the order in which objects were made") {

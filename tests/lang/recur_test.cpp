@@ -150,7 +150,7 @@ TEST_CASE("the tree of a recurrence runs along its order where a plain dimension
   recurrences::Made diffusion(recurrences::named("diffusion")), smooth(recurrences::named("smooth"));
   const auto outermost = [](const recurrences::Made& m) {
     const ir::Stmt& nest = m.built.program.body.front();
-    return m.built.program.axis(nest.body.front().axis).name;
+    return m.built.program.axis(nest.body().front().get<ir::LoopStmt>().axis).name;
   };
   CHECK(outermost(smooth) == "r");
   CHECK(outermost(diffusion) == "t");

@@ -14,18 +14,8 @@ namespace {
 
 const cuda::Standin& driver() { return cuda::Standin::open(ASHLAR_STANDIN); }
 
-struct Fresh {
-  Fresh() {
-    driver().standin_reset();
-    context = driver().standin_new_context(0);
-    driver().standin_set_current(context);
-  }
-  ~Fresh() {
-    CHECK(std::string(driver().standin_complaints()) == "");
-    CHECK(driver().standin_blocks_in_use() == 0);
-    driver().standin_set_current(nullptr);
-  }
-  void* context;
+struct Fresh : cuda::Fresh {
+  Fresh() : cuda::Fresh(::driver()) {}
 };
 
 enum { kManaged = 13, kDevice = 2 };                                                         // device types

@@ -32,7 +32,11 @@ struct Sums {  // of rows
 
 std::size_t updates(const std::vector<ir::KStmt>& list) {
   std::size_t n = 0;
-  for (const ir::KStmt& s : list) n += s.atomic.has_value() + updates(s.body) + updates(s.otherwise);
+  for (const ir::KStmt& s : list) {
+    const auto* store = s.as<ir::KStore>();
+    n += store && store->atomic;
+    for (const auto* part : s.bodies()) n += updates(*part);
+  }
   return n;
 }
 
@@ -95,14 +99,13 @@ TEST_CASE("updates race with a read that no barrier orders, and not with one ano
   std::vector<ir::KStmt>* last = nullptr;  // the list with the last barrier
   const std::function<void(std::vector<ir::KStmt>&)> find = [&](std::vector<ir::KStmt>& list) {
     for (ir::KStmt& s : list) {
-      if (s.kind == ir::KStmt::Kind::sync) last = &list;
-      find(s.body), find(s.otherwise);
+      if (s.is<ir::KSync>()) last = &list;
+      for (auto* part : s.bodies()) find(*part);
     }
   };
   find(k.body);
   REQUIRE(last);
-  const auto barrier =
-      std::find_if(last->rbegin(), last->rend(), [](const ir::KStmt& s) { return s.kind == ir::KStmt::Kind::sync; });
+  const auto barrier = std::find_if(last->rbegin(), last->rend(), [](const ir::KStmt& s) { return s.is<ir::KSync>(); });
   last->erase(std::next(barrier).base());
   interp::Arguments a = handmade::arguments_for(t.built.program, images.front());
   interp::Options options;

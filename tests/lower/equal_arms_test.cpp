@@ -18,15 +18,15 @@ struct Stores {
 };
 void count(const std::vector<ir::KStmt>& list, Stores& all) {
   for (const ir::KStmt& s : list) {
-    if (s.kind == ir::KStmt::Kind::store && s.address.type().lanes > 1) {
-      bool masked = !s.mask.empty();
-      ir::walk(s.value, [&](const Expr& e) {
+    if (const auto* store = s.as<ir::KStore>(); store && store->address.type().lanes > 1) {
+      bool masked = !store->mask.empty();
+      ir::walk(store->value, [&](const Expr& e) {
         masked = masked || (ir::is(e, ir::Op::load) && ir::args_of(e).size() == 2);
         return true;
       });
       ++(masked ? all.masked : all.plain);
     }
-    count(s.body, all), count(s.otherwise, all);
+    for (const auto* part : s.bodies()) count(*part, all);
   }
 }
 

@@ -19,11 +19,18 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/lower.h>
 
+#include "tests/support/program_arguments.h"
+
 namespace handmade {
 
 using namespace ashlar;
+using ir::AllocStmt;
+using ir::BlockStmt;
 using ir::Id;
 using ir::LoopKind;
+using ir::LoopStmt;
+using ir::NestStmt;
+using ir::PrefetchStmt;
 using ir::Stmt;
 
 struct Dim {
@@ -100,22 +107,11 @@ class Handmade {
     s.buffers = buffers;
     for (Id b : buffers) {
       p.buffers.at(b).stage = s.id;
-      if (p.buffer(b).role == ir::Role::temporary) {
-        Stmt alloc;
-        alloc.kind = Stmt::Kind::alloc;
-        alloc.id = p.fresh();
-        alloc.buffer = b;
-        p.body.push_back(alloc);
-      }
+      if (p.buffer(b).role == ir::Role::temporary) { p.body.push_back({p.fresh(), 0, {}, AllocStmt{.buffer = b}}); }
     }
-    Stmt nest;
-    nest.kind = Stmt::Kind::nest;
-    nest.id = p.fresh();
-    nest.stage = s.id;
-    Stmt inner;
-    inner.kind = Stmt::Kind::block;
-    inner.id = p.fresh();
-    inner.stage = s.id;
+    const Id nest_id = p.fresh();
+    NestStmt nest{.stage = s.id};
+    Stmt inner{p.fresh(), 0, {}, BlockStmt{.stage = s.id}};
     for (std::size_t k = s.iters.size(); k-- > 0;) {
       ir::Axis a;
       a.id = p.fresh();
@@ -124,36 +120,33 @@ class Handmade {
       a.reduce = s.iters[k].kind == ir::IterKind::reduce;
       p.axes[a.id] = a;
       nest.roots.insert(nest.roots.begin(), {s.iters[k].id, a.id, {}, {}});
-      Stmt loop;
-      loop.kind = Stmt::Kind::loop;
-      loop.id = p.fresh();
-      loop.axis = a.id;
+      LoopStmt loop{.axis = a.id};
       loop.body.push_back(std::move(inner));
-      inner = std::move(loop);
+      inner = {p.fresh(), 0, {}, std::move(loop)};
     }
     nest.body.push_back(std::move(inner));
     const Id id = s.id;
     p.stages[id] = std::move(s);
-    p.body.push_back(std::move(nest));
+    p.body.push_back({nest_id, 0, {}, std::move(nest)});
     return id;
   }
 
   // ---- the tree --------------------------------------------------------------------------------------------------------
   Stmt& nest(Id stage) { return *ir::find(p, ir::nests_of(p, stage).at(0)->id); }
   Id axis(Id stage, const std::string& name) {
-    for (const ir::Root& r : nest(stage).roots)
+    for (const ir::Root& r : nest(stage).get<NestStmt>().roots)
       if (p.axis(r.axis).name == name) return r.axis;
     throw InternalError("no axis " + name);
   }
   Stmt& loop(Id axis) {
     Id found = 0;
     ir::walk(p.body, [&](const Stmt& s) {
-      if (s.kind == Stmt::Kind::loop && s.axis == axis && !found) found = s.id;
+      if (ir::runs_over(s, axis) && !found) found = s.id;
     });
     return *ir::find(p, found);
   }
   Stmt& block(Id stage) { return *ir::find(p, ir::blocks_of(p, stage).at(0)->id); }
-  void kind(Id axis, LoopKind k) { loop(axis).loop_kind = k; }
+  void kind(Id axis, LoopKind k) { loop(axis).get<LoopStmt>().kind = k; }
   std::pair<Id, Id> split(Id axis, std::int64_t factor, ir::Tail tail = ir::Tail::guard) {
     ir::Axis outer = p.axis(axis), inner = outer;
     outer.id = p.fresh();
@@ -167,15 +160,12 @@ class Handmade {
     outer.tail = inner.tail = tail;
     p.axes[outer.id] = outer;
     p.axes[inner.id] = inner;
-    Stmt& l = loop(axis);
-    Stmt below;
-    below.kind = Stmt::Kind::loop;
-    below.id = p.fresh();
-    below.axis = inner.id;
+    LoopStmt& l = loop(axis).get<LoopStmt>();
+    LoopStmt below{.axis = inner.id};
     below.body = std::move(l.body);
     l.body.clear();
     l.axis = outer.id;
-    l.body.push_back(std::move(below));
+    l.body.push_back({p.fresh(), 0, {}, std::move(below)});
     p.axes.at(axis).became = {outer.id, inner.id};
     return {outer.id, inner.id};
   }
@@ -184,13 +174,13 @@ class Handmade {
     std::vector<Stmt*> chain;
     Stmt* at = nullptr;
     ir::walk(p.body, [&](const Stmt& s) {
-      if (!at && s.kind == Stmt::Kind::loop && std::find(axes.begin(), axes.end(), s.axis) != axes.end())
-        at = ir::find(p, s.id);
+      const LoopStmt* l = s.as<LoopStmt>();
+      if (!at && l && std::find(axes.begin(), axes.end(), l->axis) != axes.end()) at = ir::find(p, s.id);
     });
-    for (; at; at = at->body.size() == 1 && at->body[0].kind == Stmt::Kind::loop ? &at->body[0] : nullptr)
-      if (std::find(axes.begin(), axes.end(), at->axis) != axes.end()) chain.push_back(at);
+    for (; at; at = at->body().size() == 1 && at->body()[0].is<LoopStmt>() ? &at->body()[0] : nullptr)
+      if (std::find(axes.begin(), axes.end(), at->get<LoopStmt>().axis) != axes.end()) chain.push_back(at);
     if (chain.size() != axes.size()) throw InternalError("reorder of loops that are no perfect nest");
-    for (std::size_t k = 0; k < axes.size(); ++k) chain[k]->axis = axes[k];
+    for (std::size_t k = 0; k < axes.size(); ++k) chain[k]->get<LoopStmt>().axis = axes[k];
   }
   // Peels a loop: `first` of it (or `full`), then the others.
   void peel(Id axis, ir::Part one, ir::Part others) {
@@ -198,8 +188,8 @@ class Handmade {
     const Id id = l.id;
     Stmt copy = l;
     renew(copy);
-    l.part = one;
-    copy.part = others;
+    l.get<LoopStmt>().part = one;
+    copy.get<LoopStmt>().part = others;
     std::vector<Stmt>* list = list_of(p.body, id);
     const auto here = std::find_if(list->begin(), list->end(), [&](const Stmt& s) { return s.id == id; });
     list->insert(here + 1, std::move(copy));
@@ -216,7 +206,7 @@ class Handmade {
     for (Id b : p.stage(stage).buffers) take(ir::alloc_of(p, b)->id);
     take(ir::nests_of(p, stage).at(0)->id);
     Stmt& l = loop(axis);
-    l.body.insert(l.body.begin(), std::make_move_iterator(moved.begin()), std::make_move_iterator(moved.end()));
+    l.body().insert(l.body().begin(), std::make_move_iterator(moved.begin()), std::make_move_iterator(moved.end()));
   }
 
   ir::Program derived() {
@@ -228,26 +218,19 @@ class Handmade {
 
  private:
   Id argument(ir::ArgumentKind kind, const std::string& name, Type t, std::vector<Expr> extents) {
-    ir::Buffer b;
-    b.id = p.fresh();
-    b.name = name;
-    b.type = t;
-    b.rank = static_cast<int>(extents.size());
-    b.role = kind == ir::ArgumentKind::input ? ir::Role::input : ir::Role::output;
-    b.extents = std::move(extents);
-    p.buffers[b.id] = b;
-    p.arguments.push_back({kind, b.id});
-    return b.id;
+    return add_argument(p, kind, name, t, std::move(extents));
   }
   void renew(Stmt& s) {
     s.copy_of = s.id;
     s.id = p.fresh();
-    for (Stmt& k : s.body) renew(k);
+    if (s.has_body())
+      for (Stmt& k : s.body()) renew(k);
   }
   static std::vector<Stmt>* list_of(std::vector<Stmt>& body, Id id) {
     for (Stmt& s : body) {
       if (s.id == id) return &body;
-      if (auto* found = list_of(s.body, id)) return found;
+      if (!s.has_body()) continue;
+      if (auto* found = list_of(s.body(), id)) return found;
     }
     return nullptr;
   }

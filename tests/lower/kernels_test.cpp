@@ -40,7 +40,7 @@ TEST_CASE("a tiled product: register tile unrolled and vectorized, k blocked") {
     m.kind(io, LoopKind::parallel);
     m.kind(ii, LoopKind::unrolled);
     m.kind(ji, LoopKind::vectorized);
-    m.block(m.product).first_stores = stores_first;
+    m.block(m.product).get<ir::BlockStmt>().first_stores = stores_first;
     check(m, {{{"M", 6}, {"N", 8}, {"K", 10}},
               {{"M", 7}, {"N", 9}, {"K", 11}},
               {{"M", 1}, {"N", 3}, {"K", 2}},

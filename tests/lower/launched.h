@@ -23,8 +23,9 @@ inline ir::Kernel launched(const Schedule& s, std::string* flat = nullptr) {
 inline std::size_t barriers(const std::vector<ir::KStmt>& list, ir::Sync::Kind kind) {
   std::size_t n = 0;
   for (const ir::KStmt& s : list) {
-    n += s.kind == ir::KStmt::Kind::sync && s.sync->kind == kind;
-    n += barriers(s.body, kind) + barriers(s.otherwise, kind);
+    const auto* sync = s.as<ir::KSync>();
+    n += sync && sync->kind == kind;
+    for (const auto* part : s.bodies()) n += barriers(*part, kind);
   }
   return n;
 }

@@ -40,14 +40,16 @@ struct Tests {
 };
 Tests tests_in(const ir::KStmt& s) {
   Tests t;
-  for (const Expr* e : {&s.value, &s.address, &s.mask})
-    if (!e->empty())
-      ir::walk(*e, [&](const Expr& x) {
+  if (!s.is<ir::KFor>())
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
         t.clamps += ir::is(x, ir::Op::min) || ir::is(x, ir::Op::max);
         return true;
       });
-  t.conditions += s.kind == ir::KStmt::Kind::if_ || !s.mask.empty();
-  for (const auto* list : {&s.body, &s.otherwise})
+    });
+  const auto* stored = s.as<ir::KStore>();
+  t.conditions += s.is<ir::KIf>() || (stored && !stored->mask.empty());
+  for (const auto* list : s.bodies())
     for (const ir::KStmt& inner : *list) {
       const Tests more = tests_in(inner);
       t.clamps += more.clamps, t.conditions += more.conditions;
@@ -68,9 +70,10 @@ TEST_CASE("between two cuts nothing is clamped or guarded") {
   CAPTURE(ir::text(k));
   int inner = 0;
   for (const ir::KStmt& s : k.body) {
-    if (s.kind != ir::KStmt::Kind::for_ || !ir::is_int(s.begin, 1)) continue;
+    const auto* loop = s.as<ir::KFor>();
+    if (!loop || !ir::is_int(loop->begin, 1)) continue;
     ++inner;
-    for (const ir::KStmt& store : s.body) {
+    for (const ir::KStmt& store : loop->body) {
       CHECK(tests_in(store).clamps == 0);
       CHECK(tests_in(store).conditions == 0);
     }

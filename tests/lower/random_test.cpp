@@ -149,7 +149,7 @@ class Scheduler {
   Arg loop() {
     std::vector<ir::Id> loops;
     ir::walk(state_.program.body, [&](const ir::Stmt& s) {
-      if (s.kind == ir::Stmt::Kind::loop) loops.push_back(s.id);
+      if (s.is<ir::LoopStmt>()) loops.push_back(s.id);
     });
     return Arg::loop(loops[static_cast<std::size_t>(pick(static_cast<int>(loops.size())))]);
   }

@@ -21,14 +21,14 @@ struct Found {
 void count(const ir::Kernel& k, const std::vector<ir::KStmt>& list, Found& all) {
   const auto on_stack = [&](ir::Id id) { return k.buffers.at(id).storage == ir::Storage::stack; };
   for (const ir::KStmt& s : list) {
-    if (s.kind == ir::KStmt::Kind::store && on_stack(s.buffer) && s.address.type().lanes > 1) {
-      ++(s.mask.empty() ? all.whole : all.masked);
-      ir::walk(s.value, [&](const Expr& e) {
+    if (const auto* store = s.as<ir::KStore>(); store && on_stack(store->buffer) && store->address.type().lanes > 1) {
+      ++(store->mask.empty() ? all.whole : all.masked);
+      ir::walk(store->value, [&](const Expr& e) {
         all.read_masked += ir::is(e, ir::Op::load) && on_stack(e.node()->id) && ir::args_of(e).size() == 2;
         return true;
       });
     }
-    count(k, s.body, all), count(k, s.otherwise, all);
+    for (const auto* part : s.bodies()) count(k, *part, all);
   }
 }
 Found of_kernel(const ir::Program& program, Schedule& s, const std::vector<Sizes>& shapes) {

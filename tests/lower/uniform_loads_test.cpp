@@ -25,13 +25,14 @@ void count(const std::vector<ir::KStmt>& list, Found& all) {
       if (!e.empty()) ir::walk(e, [&](const Expr& x) { return any = any || (ir::is(x, ir::Op::load) && of(x)), true; });
       return any;
     };
-    if (s.kind == ir::KStmt::Kind::let) all.lets += loads(s.value, [](const Expr&) { return true; });
-    if (s.kind == ir::KStmt::Kind::store && s.address.type().lanes > 1) {
-      const bool masked = !s.mask.empty() || loads(s.value, [](const Expr& x) { return ir::args_of(x).size() == 2; });
+    if (const auto* let = s.as<ir::KLet>()) all.lets += loads(let->value, [](const Expr&) { return true; });
+    if (const auto* store = s.as<ir::KStore>(); store && store->address.type().lanes > 1) {
+      const bool masked = !store->mask.empty() || loads(store->value, [](const Expr& x) { return ir::args_of(x).size() == 2; });
       all.plain += !masked;
-      all.gathered += loads(s.value, [&](const Expr& x) { return loads(ir::args_of(x)[0], [](const Expr&) { return true; }); });
+      all.gathered +=
+          loads(store->value, [&](const Expr& x) { return loads(ir::args_of(x)[0], [](const Expr&) { return true; }); });
     }
-    count(s.body, all), count(s.otherwise, all);
+    for (const auto* part : s.bodies()) count(*part, all);
   }
 }
 

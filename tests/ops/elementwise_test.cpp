@@ -166,6 +166,8 @@ TEST_CASE("arithmetic that broadcasts") {
           m.out(ops::not_equal(a, b)), m.out(ops::greater_equal(a, b));
           m.out(ops::where(ops::greater(a, b), a, b));
           m.out(ops::where(ops::logical_or(ops::isnan(a), ops::less_equal(a, b)), b, a));
+          m.out(ops::logical_and(ops::less_equal(a, b), ops::greater_equal(a, b)));
+          m.out(ops::logical_xor(ops::isnan(a), ops::isnan(b))), m.out(ops::logical_not(ops::less(a, b)));
         },
         s.runs,
         [](const Inputs& in) {
@@ -181,7 +183,10 @@ TEST_CASE("arithmetic that broadcasts") {
                              [](double x, double y) { return x != y ? 1.0 : 0.0; },
                              [](double x, double y) { return x >= y ? 1.0 : 0.0; },
                              [](double x, double y) { return x > y ? x : y; },
-                             [](double x, double y) { return std::isnan(x) || x <= y ? y : x; }};
+                             [](double x, double y) { return std::isnan(x) || x <= y ? y : x; },
+                             [](double x, double y) { return x == y ? 1.0 : 0.0; },
+                             [](double x, double y) { return std::isnan(x) != std::isnan(y) ? 1.0 : 0.0; },
+                             [](double x, double y) { return x < y ? 0.0 : 1.0; }};
           Results r;
           for (const Two& f : all) r.push_back(broadcast(in[0], in[1], f));
           return r;
@@ -196,6 +201,7 @@ TEST_CASE("integers divide to the floor, bits, powers") {
         const Symbol M{"M"}, N{"N"};
         const Tensor a = m.in("a", i32, {M, N}, whole(-50, 50)), b = m.in("b", i32, {N}, whole(1, 9));
         m.out(ops::div(a, b)), m.out(ops::remainder(a, b)), m.out(ops::bitwise_and(a, b)), m.out(ops::bitwise_xor(a, b));
+        m.out(ops::bitwise_or(a, b));
         m.out(ops::shift_left(a, b)), m.out(ops::shift_right(a, b)), m.out(ops::squared_difference(a, b));
         m.out(ops::broadcast_to(b, Shape::of({M, N})));
       },
@@ -210,6 +216,7 @@ TEST_CASE("integers divide to the floor, bits, powers") {
                        broadcast(in[0], in[1], [](double x, double y) { return x - std::floor(x / y) * y; }),
                        integers([](std::int64_t x, std::int64_t y) { return x & y; }),
                        integers([](std::int64_t x, std::int64_t y) { return x ^ y; }),
+                       integers([](std::int64_t x, std::int64_t y) { return x | y; }),
                        integers([](std::int64_t x, std::int64_t y) { return x * (std::int64_t{1} << y); }),
                        integers([](std::int64_t x, std::int64_t y) { return x >> y; }),
                        integers([](std::int64_t x, std::int64_t y) { return (x - y) * (x - y); }),

@@ -3,21 +3,13 @@
 
 #include "tests/gallery/bilateral.h"
 #include "tests/ops/check.h"
+#include "tests/ops/outside.h"
 
 using namespace ops_test;
 
 namespace {
 
 double byte(double v) { return std::nearbyint(v < 0 ? 0 : v > 255 ? 255 : v); }
-std::int64_t outside(std::int64_t i, std::int64_t n, ops::PadMode mode) {
-  if (mode == ops::PadMode::edge) return i < 0 ? 0 : i >= n ? n - 1 : i;
-  if (mode == ops::PadMode::wrap) return (i % n + n) % n;
-  while (i < 0 || i >= n) {
-    if (mode == ops::PadMode::symmetric) i = i < 0 ? -1 - i : 2 * n - 1 - i;
-    if (mode == ops::PadMode::reflect) i = n == 1 ? 0 : i < 0 ? -i : 2 * n - 2 - i;
-  }
-  return i;
-}
 // f of the window of (2 ry + 1) (2 rx + 1) elements around each of an image [..., H, W]; constant: 0 outside.
 Nd windows(const Nd& x, int ry, int rx, ops::PadMode mode, const std::function<double(const std::vector<double>&)>& f,
            bool only_inside = false) {

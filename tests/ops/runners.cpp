@@ -14,6 +14,7 @@
 
 #include "tests/emulated/emulator.h"
 #include "tests/in_c/c_compiled.h"
+#include "tests/ops/pointers.h"
 #include "tests/skip.h"
 #ifdef ASHLAR_TEST_VULKAN
 #include "tests/vulkan/device.h"
@@ -46,12 +47,6 @@ void check(int status) {
   throw std::runtime_error(text);
 }
 
-interp::Array of_scalar(const ir::Value& value) {
-  interp::Array one = interp::Array::zeros(value.type, {1});
-  one.set(std::vector<std::int64_t>{0}, value);
-  return one;
-}
-
 // Elements of 4 bits: two to a byte, where the interpreter has one.
 void pack(interp::Array& a) {
   if (!a.type.is_packed()) return;
@@ -66,29 +61,6 @@ interp::Arguments packed(const interp::Arguments& arguments) {
     if (!a.is_scalar) pack(a.array);
   return r;
 }
-
-// The arguments of one call, as the entry on tensors takes them.
-struct Pointers {
-  explicit Pointers(interp::Arguments& arguments) : tensors(arguments.size()) {
-    for (std::size_t k = 0; k < arguments.size(); ++k) {
-      if (arguments[k].is_scalar) {
-        scalars.push_back(of_scalar(arguments[k].scalar));
-        all.push_back(scalars.back().bytes.data());
-        continue;
-      }
-      interp::Array& a = arguments[k].array;
-      ashlar_tensor& t = tensors[k];
-      t = {};
-      t.data = a.bytes.data(), t.device_type = 1, t.ndim = static_cast<std::int32_t>(a.shape.size());
-      const codegen::TensorType type = codegen::tensor_type(a.type);
-      t.type_code = type.code, t.type_bits = type.bits, t.type_lanes = 1, t.shape = a.shape.data();
-      all.push_back(&t);
-    }
-  }
-  std::vector<ashlar_tensor> tensors;
-  std::vector<interp::Array> scalars;
-  std::vector<const void*> all;
-};
 
 // Copies what came back of tensors that are not packed; no operator has a packed result.
 void copy_back(interp::Arguments& to, const interp::Arguments& from) {
@@ -197,7 +169,9 @@ std::unique_ptr<Runner> runner(const ir::Kernel& kernel, const Target& target) {
 // Are there sums that the threads of a block have together? Alone the interpreter of launches adds them in the same order.
 bool combines(const ir::Program& p) {
   bool found = false;
-  ir::walk(p.body, [&](const ir::Stmt& s) { found = found || s.combines; });
+  ir::walk(p.body, [&](const ir::Stmt& s) {
+    if (const ir::LoopStmt* loop = s.as<ir::LoopStmt>()) found = found || loop->combines;
+  });
   return found;
 }
 

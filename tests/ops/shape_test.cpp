@@ -1,6 +1,7 @@
 // Elements at other places: views, joins, repetition, padding; places that data choose, negative and outside.
 #include "tests/ops/check.h"
 #include "tests/ops/conv_loops.h"
+#include "tests/ops/outside.h"
 
 using namespace ops_test;
 
@@ -11,15 +12,6 @@ Nd made(Dims shape, const std::function<double(const Dims&)>& f) {
   Nd r(std::move(shape));
   each(r.shape, [&](const Dims& i) { r.at(i) = f(i); });
   return r;
-}
-std::int64_t outside(std::int64_t i, std::int64_t n, ops::PadMode mode) {
-  if (mode == ops::PadMode::edge) return i < 0 ? 0 : i >= n ? n - 1 : i;
-  if (mode == ops::PadMode::wrap) return (i % n + n) % n;
-  while (i < 0 || i >= n) {
-    if (mode == ops::PadMode::symmetric) i = i < 0 ? -1 - i : 2 * n - 1 - i;
-    if (mode == ops::PadMode::reflect) i = n == 1 ? 0 : i < 0 ? -i : 2 * n - 2 - i;
-  }
-  return i;
 }
 std::int64_t placed(double index, std::int64_t n) {
   auto i = static_cast<std::int64_t>(index);

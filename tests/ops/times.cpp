@@ -16,6 +16,8 @@
 
 #include <ashlar/analysis/evaluate.h>
 
+#include "tests/ops/pointers.h"
+
 namespace ops_test {
 namespace {
 
@@ -101,28 +103,6 @@ std::optional<interp::Arguments> arguments_at(const Maker& m, const Run& run, co
   }
   return r;
 }
-
-struct Pointers {
-  explicit Pointers(interp::Arguments& arguments) : tensors(arguments.size()) {
-    for (std::size_t k = 0; k < arguments.size(); ++k) {
-      interp::Array& a = arguments[k].array;
-      if (arguments[k].is_scalar) {
-        a = interp::Array::zeros(arguments[k].scalar.type, {1});
-        a.set(Dims{0}, arguments[k].scalar);
-        all.push_back(a.bytes.data());
-        continue;
-      }
-      ashlar_tensor& t = tensors[k];
-      t = {};
-      t.data = a.bytes.data(), t.device_type = 1, t.ndim = static_cast<std::int32_t>(a.shape.size());
-      const codegen::TensorType type = codegen::tensor_type(a.type);
-      t.type_code = type.code, t.type_bits = type.bits, t.type_lanes = 1, t.shape = a.shape.data();
-      all.push_back(&t);
-    }
-  }
-  std::vector<ashlar_tensor> tensors;
-  std::vector<const void*> all;
-};
 
 std::int64_t largest(const interp::Arguments& arguments) {
   std::int64_t n = 0;

@@ -54,16 +54,20 @@ struct Product {
     lang::bind(C, compute("C", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); }));
     return Schedule(lang::build_program("product", {A, B, C}), Target::parse("x86-64-v3"));
   }();
+
+  void tile_by(int rows, int columns, int depth) {
+    auto [i, j] = s[C].spatial<2>();
+    auto [io, jo, ii, ji] = s[C].tile(i, j, rows, columns);
+    auto [ko, ki] = s[C].split(s[C].reduction(), depth);
+    s[C].reorder(io, jo, ko, ii, ki, ji).vectorize(ji).parallel(io);
+  }
 };
 
 }  // namespace
 
 TEST_CASE("a matrix product in tiles: the footprints of the textbook") {
   Product p;
-  auto [i, j] = p.s[p.C].spatial<2>();
-  auto [io, jo, ii, ji] = p.s[p.C].tile(i, j, 32, 64);
-  auto [ko, ki] = p.s[p.C].split(p.s[p.C].reduction(), 16);
-  p.s[p.C].reorder(io, jo, ko, ii, ki, ji).vectorize(ji).parallel(io);
+  p.tile_by(32, 64, 16);
   const auto all = figures(p.s, {{"M", 512}, {"N", 512}, {"K", 512}});
   const StageFigures& f = of(all, "C");
   CHECK(f.points == 512.0 * 512 * 512);
@@ -339,10 +343,7 @@ TEST_CASE("an iteration past the end of a guarded split stores nothing (fuzz see
 
 TEST_CASE("the text, for an engineer") {
   Product p;
-  auto [i, j] = p.s[p.C].spatial<2>();
-  auto [io, jo, ii, ji] = p.s[p.C].tile(i, j, 32, 64);
-  auto [ko, ki] = p.s[p.C].split(p.s[p.C].reduction(), 16);
-  p.s[p.C].reorder(io, jo, ko, ii, ki, ji).vectorize(ji).parallel(io);
+  p.tile_by(32, 64, 16);
   const std::string text = explain_stages(p.s.scheduled().program, p.s.target(), {{"M", 500}, {"N", 500}, {"K", 500}});
   CHECK(golden("lower/golden/explain_stages.txt", text) == "");
   CHECK(explain(p.s, {{"M", 500}, {"N", 500}, {"K", 500}}).find(text) != std::string::npos);

@@ -23,9 +23,7 @@ TEST_CASE("what a call promises is used by every later proof") {
     CAPTURE(text);
     CHECK(text.find("W % 8 == 0") != std::string::npos);
   }
-  Blur again;
-  again.s.replay(t.s.json());
-  CHECK(ir::text(again.s.scheduled().program) == ir::text(t.s.scheduled().program));
+  replays<Blur>(t.s);
 }
 
 TEST_CASE("what assume refuses") {

@@ -4,6 +4,7 @@
 #include <ashlar/ir/print.h>
 
 #include "tests/golden.h"
+#include "tests/support/atomic_gpu_operators.h"
 
 namespace ashlar::test {
 namespace {
@@ -30,23 +31,9 @@ struct Histogram {  // out = counts of the values of an image, plus one
   }
 };
 
-// y[i] = the reduction of row i of x, of one type, by one reducer.
-struct Rows {
-  lang::DefinitionScope scope;
-  Symbol M{"M"}, N{"N"};
-  Type type;
-  Tensor x = lang::make_input("x", type, {M, N}), y = lang::make_output("y", type, {M});
-  Axis k{"k", N};
-  Tensor t;
-  lang::Built built;
-  Schedule s;
-
+struct Rows : gpu_operators::ReducedRows {
   template <class F>
-  Rows(Type of, F reduce, const char* target = "x86-64-v3")
-      : type(of),
-        t(compute("t", {{"i", M}}, [&](Var i) { return reduce(x(i, k), k); })),
-        built((lang::bind(y, compute("y", {{"i", M}}, [&](Var i) { return t(i); })), lang::build_program("rows", {x, y}))),
-        s(built, Target::parse(target)) {}
+  Rows(Type of, F reduce, const char* target = "x86-64-v3") : ReducedRows(Target::parse(target), of, reduce, true) {}
   std::string refused(Where here = Where::current()) {
     return refusal(s, [&] { s[t].atomic(here); }, here);
   }
@@ -62,9 +49,7 @@ TEST_CASE("points of a scatter on several workers") {
   counts.atomic().parallel(counts.reduction<2>()[0]);
   CHECK(golden("schedule/golden/atomic_scatter.txt", ir::text(t.s.scheduled().program)) == "");
   t.same();
-  Histogram again;
-  again.s.replay(t.s.json());
-  CHECK(ir::text(again.s.scheduled().program) == ir::text(t.s.scheduled().program));
+  replays<Histogram>(t.s);
 }
 
 TEST_CASE("terms of a sum on several workers, its init before them") {

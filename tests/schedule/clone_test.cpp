@@ -39,9 +39,7 @@ TEST_CASE("a copy for one reader, computed at its loop, and the stage for the ot
   t.s[t.half].compute_at(t.s[t.y].spatial<1>()[0]);
   CHECK(golden("schedule/golden/clone.txt", ir::text(t.s.scheduled().program)) == "");
   t.same();
-  Two again;
-  again.s.replay(t.s.json());
-  CHECK(ir::text(again.s.scheduled().program) == ir::text(t.s.scheduled().program));
+  replays<Two>(t.s);
   Two u;
   u.s.clone(u.half, {u.y}).inline_();
   u.same();

@@ -8,7 +8,7 @@ namespace {
 
 // The refusal of a description, which stands around this call.
 template <class F>
-std::string refused(F&& describe, Where here = Where::current()) {
+std::string refused_description(F&& describe, Where here = Where::current()) {
   try {
     intrinsic("f", describe, here);
   } catch (const RefusalError& e) {
@@ -59,45 +59,45 @@ TEST_CASE("names") {
                        RefusalError);
   CHECK_THROWS_WITH_AS(intrinsic("a b", [](Meaning&) {}), doctest::Contains("a name of letters, digits and _, found a b"),
                        RefusalError);
-  says(refused([](Meaning& m) { m.read("x y", i8, {4}); }), {"a name of letters, digits and _ for each operand, found x y"});
-  says(refused([](Meaning& m) { m.read("x", i8, {4}), m.parameter("x", i8); }),
+  says(refused_description([](Meaning& m) { m.read("x y", i8, {4}); }), {"a name of letters, digits and _ for each operand, found x y"});
+  says(refused_description([](Meaning& m) { m.read("x", i8, {4}), m.parameter("x", i8); }),
        {"a name of its own for each operand, found x twice"});
-  says(refused([](Meaning& m) { m.parameter("token", i8); }), {"a name of its own", "token"});
+  says(refused_description([](Meaning& m) { m.parameter("token", i8); }), {"a name of its own", "token"});
 }
 
 TEST_CASE("operands") {
-  says(refused([](Meaning& m) { m.read("x", i8, {4}, Scope::registers); }),
+  says(refused_description([](Meaning& m) { m.read("x", i8, {4}, Scope::registers); }),
        {"an operand in memory or in Scope::fragment, found x in registers"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {0}), y = m.write("y", i8, {0});
          copies(m, y, x);
        }),
        {"extents of at least 1, found 0 in x"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Symbol n{"n"};
          Tensor x = m.read("x", i8, {n + 1}), y = m.write("y", i8, {n + 1});
          copies(m, y, x);
        }),
        {"extents that are numbers or Symbols, found n + 1 in x"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          m.read("z", i8, {4});
          copies(m, y, x);
        }),
        {"a meaning that uses each operand, found z, which it does not read"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          m.parameter("p", i8);
          copies(m, y, x);
        }),
        {"a meaning that uses each parameter, found p, which it does not"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          m.write("z", i8, {4});
          copies(m, y, x);
        }),
        {"one tensor that is written or accumulated, found 2"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4});
          m.write("y", i8, {4});
          copies(m, x, x);
@@ -106,57 +106,57 @@ TEST_CASE("operands") {
 }
 
 TEST_CASE("meanings") {
-  says(refused([](Meaning& m) { m.write("y", i8, {4}); }),
+  says(refused_description([](Meaning& m) { m.write("y", i8, {4}); }),
        {"a meaning: m.means(result, [&](Var i, ...) { return ...; }), found none"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          copies(m, y, x), copies(m, y, x);
        }),
        {"one meaning, found a second one"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4, 4});
          copies(m, y, x);
        }),
        {"2 indices, as y has, found 1"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i16, {4});
          copies(m, y, x);
        }),
        {"values of type i16, found i8"});
   Tensor foreign = lang::make_input("foreign", i8, {4});
-  says(refused([&](Meaning& m) {
+  says(refused_description([&](Meaning& m) {
          Tensor y = m.write("y", i8, {4});
          copies(m, y, foreign);
        }),
        {"elements of its operands, found foreign[i"});
-  says(refused([&](Meaning& m) { copies(m, foreign, foreign); }), {"an operand of this description, found foreign"});
-  says(refused([](Meaning& m) {
+  says(refused_description([&](Meaning& m) { copies(m, foreign, foreign); }), {"an operand of this description, found foreign"});
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          m.means(y, [&](Var i) { return x(i) + y(i); });
        }),
        {"operands that are read (the start of a sum apart)", "which is written"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          m.means(y, [&](Var i) { return x(i) + i8(i); });
        }),
        {"indices as indices only", "as a value"});
   Symbol outside{"outside"};
-  says(refused([&](Meaning& m) {
+  says(refused_description([&](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          m.means(y, [&](Var i) { return x(i) + i8(outside); });
        }),
        {"values over operands and parameters (m.parameter), found outside"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          m.means(y, [&](Var i) { return x(3 - i); });
        }),
        {"a variable of its own as each index of x, found x["});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4, 4}), y = m.write("y", i8, {4});
          m.means(y, [&](Var i) { return x(i, i); });
        }),
        {"a variable of its own as each index of x"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {8}), y = m.write("y", i8, {4});
          copies(m, y, x);
        }),
@@ -170,28 +170,28 @@ TEST_CASE("sums") {
     Axis k{"k", 8};
     m.means(y, [&](Var i) { return value(x, y, i, k); });
   };
-  says(refused([&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return sum(x(i, k), k); }); }),
+  says(refused_description([&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return sum(x(i, k), k); }); }),
        {"a sum .from(y(", "since y is accumulated, found one from 0"});
-  says(refused([&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return sum(x(i, k), k).from(7); }, false); }),
+  says(refused_description([&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return sum(x(i, k), k).from(7); }, false); }),
        {"a sum from 0, since y is written (m.accumulate starts from what was there), found 7"});
-  says(refused([&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return maximum(x(i, k), k); }, false); }),
+  says(refused_description([&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return maximum(x(i, k), k); }, false); }),
        {"an elementwise value or a sum, found another reduction"});
-  says(refused(
+  says(refused_description(
            [&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return sum(x(i, k), k.where(k < 4)); }, false); }),
        {"a sum over whole axes, found one with a condition"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i32, {4}), y = m.accumulate("y", i32, {4});
          copies(m, y, x);
        }),
        {"a sum .from(y(", "found a value without a sum"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i32, {4, 8}), y = m.write("y", i32, {4});
          Axis k{"k", 1, 8};
          m.means(y, [&](Var i) { return sum(x(i, k), k); });
        }),
        {"an Axis from 0, found k from 1"});
   Symbol n{"n"};
-  says(refused([&](Meaning& m) {
+  says(refused_description([&](Meaning& m) {
          Tensor x = m.read("x", i32, {4, 8}), y = m.write("y", i32, {4});
          Axis k{"k", n};
          m.means(y, [&](Var i) { return sum(x(i, k), k); });
@@ -207,41 +207,41 @@ TEST_CASE("fragments have a place for each element") {
   };
   const Intrinsic good = intrinsic("f", [&](Meaning& m) { fragment(m, [](Var i) { return held(i / 2, i % 2); }); });
   CHECK(good.node().group == 4);
-  says(refused([&](Meaning& m) { fragment(m, [](Var i) { return held(i / 2, 0); }); }),
+  says(refused_description([&](Meaning& m) { fragment(m, [](Var i) { return held(i / 2, 0); }); }),
        {"a place of its own for each element of y", "are both in register 0 of thread 0"});
-  says(refused([&](Meaning& m) { fragment(m, [](Var i) { return held(i, 0); }); }), {"is held by thread 4 of 4"});
-  says(refused([&](Meaning& m) { fragment(m, [](Var i) { return held(i / 4, i % 4); }); }),
+  says(refused_description([&](Meaning& m) { fragment(m, [](Var i) { return held(i, 0); }); }), {"is held by thread 4 of 4"});
+  says(refused_description([&](Meaning& m) { fragment(m, [](Var i) { return held(i / 4, i % 4); }); }),
        {"a bijection between the elements of y and its lanes' registers, found 8 elements in 4 lanes of 4 registers"});
-  says(refused([&](Meaning& m) { fragment(m, [](Var i) { return held(i / 2, i % 2); }, 3); }),
+  says(refused_description([&](Meaning& m) { fragment(m, [](Var i) { return held(i / 2, i % 2); }, 3); }),
        {"a power of two of lanes, up to 128, found 3"});
-  says(refused([&](Meaning& m) { fragment(m, [](Var i, Var j) { return held(i, j); }); }),
+  says(refused_description([&](Meaning& m) { fragment(m, [](Var i, Var j) { return held(i, j); }); }),
        {"1 indices in m.holds of y, found 2"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", f32, {8}), y = m.write("y", f32, {8}, Scope::fragment);
          m.means(y, [&](Var i) { return x(i); });
        }),
        {"m.holds(y, lanes, ...): who holds its elements, found none"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", f32, {8}), y = m.write("y", f32, {8});
          m.means(y, [&](Var i) { return x(i); });
          m.holds(y, 4, [](Var i) { return held(i / 2, i % 2); });
        }),
        {"m.holds of an operand in Scope::fragment, found y in global"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Symbol n{"n"};
          Tensor x = m.read("x", f32, {n}), y = m.write("y", f32, {n}, Scope::fragment);
          m.means(y, [&](Var i) { return x(i); });
          m.holds(y, 4, [](Var i) { return held(i / 2, i % 2); });
        }),
        {"a fragment of constant extents, found y"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", f32, {8}, Scope::fragment), y = m.write("y", f32, {8}, Scope::fragment);
          m.means(y, [&](Var i) { return x(i); });
          m.holds(x, 4, [](Var i) { return held(i / 2, i % 2); });
          m.holds(y, 8, [](Var i) { return held(i, 0); });
        }),
        {"the same number of lanes for all fragments, 4, found 8 for y"});
-  says(refused([](Meaning& m) {
+  says(refused_description([](Meaning& m) {
          Tensor y = m.write("y", f32, {8}, Scope::fragment);
          m.holds(y, 4, [](Var i) { return held(i / 2, i % 2); });
          m.holds(y, 4, [](Var i) { return held(i / 2, i % 2); });
@@ -256,24 +256,24 @@ TEST_CASE("texts") {
     if (words) m.emit(Backend::c, words, here);
     if (wait) m.asynchronous(Backend::c, wait, here);
   };
-  says(refused([&](Meaning& m) { text(m, "f({z.ptr});"); }),
+  says(refused_description([&](Meaning& m) { text(m, "f({z.ptr});"); }),
        {"names of operands in the text for c: {x.ptr}, {y.ptr}, found {z.ptr}"});
-  says(refused([&](Meaning& m) { text(m, "f({x});"); }), {"{x.ptr} or {x.stride0} to {x.stride1}, found {x}"});
-  says(refused([&](Meaning& m) { text(m, "f({x.stride2});"); }), {"{x.ptr} or {x.stride0} to {x.stride1}, found {x.stride2}"});
-  says(refused([&](Meaning& m) { text(m, "f({x.ptr);"); }),
+  says(refused_description([&](Meaning& m) { text(m, "f({x});"); }), {"{x.ptr} or {x.stride0} to {x.stride1}, found {x}"});
+  says(refused_description([&](Meaning& m) { text(m, "f({x.stride2});"); }), {"{x.ptr} or {x.stride0} to {x.stride1}, found {x.stride2}"});
+  says(refused_description([&](Meaning& m) { text(m, "f({x.ptr);"); }),
        {"braces around names ({{ for a brace itself), found `{x.ptr);` in the text for c"});
-  says(refused([&](Meaning& m) { text(m, "f(x});"); }), {"braces around names"});
-  says(refused([&](Meaning& m) { text(m, "{token} = f({x.ptr});"); }),
+  says(refused_description([&](Meaning& m) { text(m, "f(x});"); }), {"braces around names"});
+  says(refused_description([&](Meaning& m) { text(m, "{token} = f({x.ptr});"); }),
        {"{token} in a text whose completion is waited for (m.asynchronous)"});
-  says(refused([&](Meaning& m) { text(m, "f({x.ptr});", "wait({token});"); }),
+  says(refused_description([&](Meaning& m) { text(m, "f({x.ptr});", "wait({token});"); }),
        {"{token} in the text for c, by which its completion is waited for"});
-  says(refused([&](Meaning& m) { text(m, "{token} = f({x.ptr});", "wait();"); }), {"{token} in the text for c"});
-  says(refused([&](Meaning& m) { text(m, nullptr, "wait({token});"); }),
+  says(refused_description([&](Meaning& m) { text(m, "{token} = f({x.ptr});", "wait();"); }), {"{token} in the text for c"});
+  says(refused_description([&](Meaning& m) { text(m, nullptr, "wait({token});"); }),
        {"m.emit for c beside its m.asynchronous, found none"});
-  says(refused([&](Meaning& m) { text(m, "f({x.ptr});"), m.emit(Backend::c, "g();"); }),
+  says(refused_description([&](Meaning& m) { text(m, "f({x.ptr});"), m.emit(Backend::c, "g();"); }),
        {"one text for c, found a second one"});
-  says(refused([&](Meaning& m) { m.needs(""); }), {"the name of a feature, found none"});
-  says(refused([](Meaning& m) {
+  says(refused_description([&](Meaning& m) { m.needs(""); }), {"the name of a feature, found none"});
+  says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          Expr p = m.parameter("p", i8);
          m.means(y, [&](Var i) { return x(i) - p; });

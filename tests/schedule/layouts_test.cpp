@@ -118,7 +118,7 @@ TEST_CASE("storage without a bound is neither permuted nor a tile") {
     for (const auto& [id, stage] : s.scheduled().program.stages) {
       if (stage.name != "x_cache") continue;
       const auto path = ir::path_to(p, ir::nests_of(p, id).front()->id);
-      ir::Root& rows = const_cast<ir::Stmt&>(*path.back()).roots.front();
+      ir::Root& rows = const_cast<ir::Stmt&>(*path.back()).get<ir::NestStmt>().roots.front();
       CHECK(path.size() == 3);
       const auto row = ir::args_of(rows.begin);  // ij / N
       rows.extent = ir::add(ir::div(row[0], ir::sub(row[1], ir::index(1))), ir::index(1));

@@ -4,6 +4,7 @@
 
 #include <ashlar/ashlar.h>
 #include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/print.h>
 #include <ashlar/lang/build_program.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
@@ -28,6 +29,14 @@ inline void means_the_same(const ir::Program& algorithm, const Schedule& s,
   interp::run_algorithm(algorithm, expected);
   interp::run(s.scheduled().program, found, {.parallel_order = interp::Options::Order::reverse});
   for (std::size_t k = 0; k < shapes.size(); ++k) CHECK(expected[k].array.bytes == found[k].array.bytes);
+}
+
+// The steps of a schedule, replayed on a program of this kind, give the same tree.
+template <class Program>
+void replays(const Schedule& s) {
+  Program again;
+  again.s.replay(s.json());
+  CHECK(ir::text(again.s.scheduled().program) == ir::text(s.scheduled().program));
 }
 
 struct Product {  // C = max(A B + bias, 0), with the product a stage of its own

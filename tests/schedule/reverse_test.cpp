@@ -16,9 +16,7 @@ TEST_CASE("rows from the last to the first, and what is computed on the way") {
   t.same();
   t.same(1, 1);
   t.same(0, 4);
-  Blur again;
-  again.s.replay(t.s.json());
-  CHECK(ir::text(again.s.scheduled().program) == ir::text(t.s.scheduled().program));
+  replays<Blur>(t.s);
 }
 
 TEST_CASE("splits, parts and kinds of a reversed loop go along with it") {

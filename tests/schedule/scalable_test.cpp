@@ -92,8 +92,8 @@ TEST_CASE("partial sums have so many dimensions on every machine (seed 425)") {
   };
   using schedule::Arg;
   const ir::Stmt& nest = s.program.body.front();
-  const ir::Id stage = nest.stage;
-  const auto loops = step("split", {Arg::loop(nest.body.front().id), Arg::integer(4), Arg::text("guard"), Arg::text("keep"),
+  const ir::Id stage = nest.get<ir::NestStmt>().stage;
+  const auto loops = step("split", {Arg::loop(nest.body().front().id), Arg::integer(4), Arg::text("guard"), Arg::text("keep"),
                                     Arg::text("scalable")});
   const auto refused = [&](ir::Id loop) {
     std::string found;

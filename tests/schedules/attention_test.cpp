@@ -134,7 +134,7 @@ TEST_CASE("attention refuses") {
           return [=](Schedule& s) { steps(s), steps(s); };
         }) ==
         "attention_test.cpp: attention: expected a sum over one dimension, of two to 4 dimensions, found attention_scores, "
-        "which is no sum");
+        "which is not a sum");
   CHECK(refused_schedule([](Maker& m) {
           const Tensor q = m.in("q", f16, {1, 2, 1, 8}), k = m.in("k", f16, {1, 2, 9, 8}), v = m.in("v", f16, {1, 2, 9, 8});
           const auto y = ops::attention(q, k, v);

@@ -234,7 +234,7 @@ TEST_CASE("what is no product is refused at the line of the family") {
     });
   };
   CHECK(of([](Schedule& s, const Tensor& y, const Tensor& x) { schedules::matmul(s, s[y], x, x); }) ==
-        "matmul_test.cpp: matmul: expected a sum over one dimension, of two to 4 dimensions, found relu, which is no sum");
+        "matmul_test.cpp: matmul: expected a sum over one dimension, of two to 4 dimensions, found relu, which is not a sum");
   CHECK(of([](Schedule& s, const Tensor& y, const Tensor&) {
           schedules::matmul_skinny(s, s[y]);
         }).find("matmul_test.cpp: matmul_skinny: expected a sum over one dimension") == 0);

@@ -12,6 +12,7 @@
 #include <ashlar/schedule/step.h>
 
 #include "tests/emulated/emulator.h"
+#include "tests/ops/pointers.h"
 #endif
 
 namespace schedules_test {
@@ -40,18 +41,8 @@ Made made_of(const std::function<Steps(Maker&)>& build, Maker& m) {
 
 #ifdef ASHLAR_TEST_LLVM
 void call(const codegen::Compiled& compiled, interp::Arguments& arguments) {
-  std::vector<ashlar_tensor> tensors(arguments.size());
-  std::vector<const void*> pointers;
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    interp::Array& a = arguments[k].array;
-    ashlar_tensor& t = tensors[k];
-    t = {};
-    t.data = a.bytes.data(), t.device_type = 1, t.ndim = static_cast<std::int32_t>(a.shape.size());
-    const ir::TensorCode type = ir::tensor_code(a.type);
-    t.type_code = type.code, t.type_bits = type.bits, t.type_lanes = 1, t.shape = a.shape.data();
-    pointers.push_back(&t);
-  }
-  if (compiled.call(pointers) == ASHLAR_OK) return;
+  const ops_test::Pointers pointers(arguments);
+  if (compiled.call(pointers.all) == ASHLAR_OK) return;
   char text[400];
   ashlar_error_text(ashlar_last_error(), text, sizeof text);
   FAIL_CHECK(std::string(text));

@@ -37,7 +37,7 @@ struct AtomicCounts {  // of the values of an image, in 64 bins
   }
 };
 
-struct AtomicRows {  // each row of x combined, by blocks of its terms
+struct ReducedRows {  // t[i]: row i of x combined; y = t, or a copy of it
   lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N"};
   Type type;
@@ -48,11 +48,17 @@ struct AtomicRows {  // each row of x combined, by blocks of its terms
   Schedule s;
 
   template <class F>
-  AtomicRows(const Target& target, Type of, F reduce)
+  ReducedRows(const Target& target, Type of, F reduce, bool copied)
       : type(of),
         t(compute("t", {{"i", M}}, [&](Var i) { return reduce(x(i, k), k); })),
-        built((lang::bind(y, t), lang::build_program("rows", {x, y}))),
-        s(built, target) {
+        built((lang::bind(y, copied ? compute("y", {{"i", M}}, [&](Var i) { return t(i); }) : t),
+               lang::build_program("rows", {x, y}))),
+        s(built, target) {}
+};
+
+struct AtomicRows : ReducedRows {  // by blocks of its terms
+  template <class F>
+  AtomicRows(const Target& target, Type of, F reduce) : ReducedRows(target, of, reduce, false) {
     Stage rows = s[t];
     const Loop i = rows.spatial<1>()[0];
     auto [ko, ki] = rows.split(rows.reduction(), 16);

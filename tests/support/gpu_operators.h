@@ -49,16 +49,37 @@ struct Transpose {
   }
 };
 
-struct Product {
+// C = A B: what the schedules below share.
+struct Matrices {
   lang::DefinitionScope scope;
   Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
   Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
          C = lang::make_output("C", f32, {M, N});
   Axis k{"k", K};
   Tensor product = compute("product", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
-  lang::Built built = (lang::bind(C, product), lang::build_program("product", {A, B, C}));
+  lang::Built built;
   Schedule s;
-  explicit Product(const Target& target) : s(built, target) {
+  Matrices(const char* name, const Target& target)
+      : built((lang::bind(C, product), lang::build_program(name, {A, B, C}))), s(built, target) {}
+
+  // Accumulators of 4 x 4 in the steps of 16 that the tiles of A and B, which all threads fill, are deep; the loop over steps.
+  static Loop in_steps(const Stage& acc, const Stage& a, const Stage& b) {
+    auto [ko, ki] = acc.split(acc.reduction(), 16);
+    auto [ai, aj] = acc.spatial<2>();
+    auto [aio, aii] = acc.split(ai, 4, Tail::pad);
+    auto [ajo, aji] = acc.split(aj, 4, Tail::pad);
+    acc.reorder(ko, ki, aio, ajo, aii, aji).unroll(aii).unroll(aji);
+    for (const Stage& t : {a, b}) {
+      t.compute_at(ko);
+      auto [r, c] = t.spatial<2>();
+      t.bind(t.fuse(r, c), gpu::threads);
+    }
+    return ko;
+  }
+};
+
+struct Product : Matrices {
+  explicit Product(const Target& target) : Matrices("product", target) {
     Stage acc = s.cache_write(product, Scope::registers);
     Stage a = s.cache_read(A, {acc}, Scope::shared, 0), b = s.cache_read(B, {acc}, Scope::shared, 0);
     auto [i, j] = s[product].spatial<2>();
@@ -67,30 +88,13 @@ struct Product {
     s[product].reorder(bi, bj, ti, tj, ii, ji).unroll(ii).unroll(ji);
     s[product].bind(bi, gpu::block_y).bind(bj, gpu::block_x).bind(ti, gpu::thread_y).bind(tj, gpu::thread_x);
     acc.compute_at(tj);
-    auto [ko, ki] = acc.split(acc.reduction(), 16);
-    auto [ai, aj] = acc.spatial<2>();
-    auto [aio, aii] = acc.split(ai, 4, Tail::pad);
-    auto [ajo, aji] = acc.split(aj, 4, Tail::pad);
-    acc.reorder(ko, ki, aio, ajo, aii, aji).unroll(aii).unroll(aji);
-    for (Stage t : {a, b}) {
-      t.compute_at(ko);
-      auto [r, c] = t.spatial<2>();
-      t.bind(t.fuse(r, c), gpu::threads);
-    }
+    in_steps(acc, a, b);
   }
 };
 
 // The same with the loads of the next tiles ahead of the products, and two virtual threads a thread along the columns.
-struct PipelinedProduct {
-  lang::DefinitionScope scope;
-  Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
-  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
-         C = lang::make_output("C", f32, {M, N});
-  Axis k{"k", K};
-  Tensor product = compute("product", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
-  lang::Built built = (lang::bind(C, product), lang::build_program("pipelined", {A, B, C}));
-  Schedule s;
-  PipelinedProduct(const Target& target, int stages, bool async_copy, int virtual_threads) : s(built, target) {
+struct PipelinedProduct : Matrices {
+  PipelinedProduct(const Target& target, int stages, bool async_copy, int virtual_threads) : Matrices("pipelined", target) {
     Stage acc = s.cache_write(product, Scope::registers);
     Stage a = s.cache_read(A, {acc}, Scope::shared, 0), b = s.cache_read(B, {acc}, Scope::shared, 0);
     auto [i, j] = s[product].spatial<2>();
@@ -101,22 +105,13 @@ struct PipelinedProduct {
     s[product].bind(bi, gpu::block_y).bind(bj, gpu::block_x).bind(ti, gpu::thread_y).bind(tj, gpu::thread_x);
     if (virtual_threads > 1) s[product].vthread(v);
     acc.compute_at(tj);
-    auto [ko, ki] = acc.split(acc.reduction(), 16);
-    auto [ai, aj] = acc.spatial<2>();
-    auto [aio, aii] = acc.split(ai, 4, Tail::pad);
-    auto [ajo, aji] = acc.split(aj, 4, Tail::pad);
-    acc.reorder(ko, ki, aio, ajo, aii, aji).unroll(aii).unroll(aji);
-    for (Stage t : {a, b}) {
-      t.compute_at(ko);
-      auto [r, c] = t.spatial<2>();
-      t.bind(t.fuse(r, c), gpu::threads);
-    }
+    const Loop ko = in_steps(acc, a, b);
     if (stages > 1) acc.pipeline(ko, {.stages = stages, .loads = {a, b}, .async_copy = async_copy});
   }
 };
 
-// A block a row. Each thread reduces its columns, then every thread the partial results of all.
-struct Softmax {
+// A block a row, its columns over threads.
+struct SoftmaxOfRows {
   static constexpr int threads = 64;
   lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N", {.min = 1}};
@@ -126,44 +121,38 @@ struct Softmax {
   Tensor e = compute("e", [&](Var i, Var j) { return exp(x(i, j) - top(i)); });
   Tensor total = compute("total", {M}, [&](Var i) { return sum(e(i, l), l); });
   Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return e(i, j) / total(i); });
-  lang::Built built = (lang::bind(y, result), lang::build_program("softmax", {x, y}));
+  lang::Built built;
   Schedule s;
-  explicit Softmax(const Target& target) : s(built, target) {
+  Loop row;
+  SoftmaxOfRows(const char* name, const Target& target)
+      : built((lang::bind(y, result), lang::build_program(name, {x, y}))), s(built, target) {
     s[e].inline_();
     auto [i, j] = s[result].spatial<2>();
     auto [jo, ji] = s[result].split(j, threads);
     s[result].bind(i, gpu::block_x).bind(ji, gpu::thread_x);
+    row = i;
+  }
+};
+
+// Each thread reduces its columns, then every thread the partial results of all.
+struct Softmax : SoftmaxOfRows {
+  explicit Softmax(const Target& target) : SoftmaxOfRows("softmax", target) {
     for (const Tensor& t : {total, top}) {
       auto [ko, ki] = s[t].split(s[t].reduction(), threads);
       Stage part = s[t].rfactor(ki);
-      s[t].compute_at(i).store_in(Scope::registers);
-      part.compute_at(i).store_in(Scope::shared);
+      s[t].compute_at(row).store_in(Scope::registers);
+      part.compute_at(row).store_in(Scope::shared);
       part.bind(part.spatial<2>()[1], gpu::thread_x);
     }
   }
 };
 
-// A block a row. Each thread reduces its columns, and all get what the block's threads have.
-struct SoftmaxTree {
-  static constexpr int threads = 64;
-  lang::DefinitionScope scope;
-  Symbol M{"M"}, N{"N", {.min = 1}};
-  Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {M, N});
-  Axis k{"k", N}, l{"l", N};
-  Tensor top = compute("top", {M}, [&](Var i) { return maximum(x(i, k), k); });
-  Tensor e = compute("e", [&](Var i, Var j) { return exp(x(i, j) - top(i)); });
-  Tensor total = compute("total", {M}, [&](Var i) { return sum(e(i, l), l); });
-  Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return e(i, j) / total(i); });
-  lang::Built built = (lang::bind(y, result), lang::build_program("softmax_tree", {x, y}));
-  Schedule s;
-  explicit SoftmaxTree(const Target& target) : s(built, target) {
-    s[e].inline_();
-    auto [i, j] = s[result].spatial<2>();
-    auto [jo, ji] = s[result].split(j, threads);
-    s[result].bind(i, gpu::block_x).bind(ji, gpu::thread_x);
+// Each thread reduces its columns, and all get what the block's threads have.
+struct SoftmaxTree : SoftmaxOfRows {
+  explicit SoftmaxTree(const Target& target) : SoftmaxOfRows("softmax_tree", target) {
     for (const Tensor& t : {total, top}) {
       auto [ko, ki] = s[t].split(s[t].reduction(), threads);
-      s[t].compute_at(i).store_in(Scope::registers);
+      s[t].compute_at(row).store_in(Scope::registers);
       s[t].cross_thread_reduce(ki).bind(ki, gpu::thread_x);
     }
   }
@@ -185,16 +174,21 @@ struct RowSums {
   }
 };
 
-// Blocks sum pieces of 4096 by a tree over 128 threads, then one block sums those by a tree over all of its 256.
-struct SumTree {
+struct SumOfVector {
   lang::DefinitionScope scope;
   Symbol N{"N", {.min = 1}};
   Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {1});
   Axis k{"k", N};
   Tensor total = compute("total", {1}, [&](Var) { return sum(x(k), k); });
-  lang::Built built = (lang::bind(y, total), lang::build_program("sum_tree", {x, y}));
+  lang::Built built;
   Schedule s;
-  explicit SumTree(const Target& target) : s(built, target) {
+  SumOfVector(const char* name, const Target& target)
+      : built((lang::bind(y, total), lang::build_program(name, {x, y}))), s(built, target) {}
+};
+
+// Blocks sum pieces of 4096 by a tree over 128 threads, then one block sums those by a tree over all of its 256.
+struct SumTree : SumOfVector {
+  explicit SumTree(const Target& target) : SumOfVector("sum_tree", target) {
     auto [kb, ki] = s[total].split(s[total].reduction(), 4096);
     Stage blocks = s[total].rfactor(kb);  // one sum a piece
     auto [ko, kt] = blocks.split(blocks.reduction(), 128);
@@ -207,15 +201,8 @@ struct SumTree {
 };
 
 // Blocks sum pieces of 4096, then one block sums those.
-struct Sum {
-  lang::DefinitionScope scope;
-  Symbol N{"N", {.min = 1}};
-  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {1});
-  Axis k{"k", N};
-  Tensor total = compute("total", {1}, [&](Var) { return sum(x(k), k); });
-  lang::Built built = (lang::bind(y, total), lang::build_program("sum", {x, y}));
-  Schedule s;
-  explicit Sum(const Target& target) : s(built, target) {
+struct Sum : SumOfVector {
+  explicit Sum(const Target& target) : SumOfVector("sum", target) {
     auto [kb, ki] = s[total].split(s[total].reduction(), 4096);
     Stage blocks = s[total].rfactor(kb);  // one sum a piece
     auto [ko, kt] = blocks.split(blocks.reduction(), 128);

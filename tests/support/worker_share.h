@@ -85,7 +85,7 @@ class Counter {
   std::unordered_map<ir::Id, std::int64_t> values_;
   std::unordered_map<const ir::KStmt*, std::set<ir::Id>> steering_;
   std::unordered_map<const ir::KStmt*, double> costs_;
-  std::map<const ir::KStmt*, std::size_t> places_;
+  std::map<const ir::KFor*, std::size_t> places_;
 
   std::int64_t value(const Expr& e) {
     if (ir::is(e, ir::Op::var)) return values_.at(e.node()->id);
@@ -149,19 +149,19 @@ class Counter {
       if (!e.empty())
         for (const ir::Id id : ir::free_vars(e)) ids.insert(id);
     };
-    for (const auto* list : {&s.body, &s.otherwise})
+    for (const auto* list : s.bodies())
       for (const ir::KStmt& inner : *list) ids.insert(steering(inner).begin(), steering(inner).end());
-    if (s.kind == ir::KStmt::Kind::let) {
-      if (ids.erase(s.var)) of(s.value);
-    } else if (s.kind == ir::KStmt::Kind::for_) {
-      ids.erase(s.var);
-      of(s.begin), of(s.extent);
-    } else if (s.kind == ir::KStmt::Kind::if_) {
-      of(s.value);
+    if (const auto* let = s.as<ir::KLet>()) {
+      if (ids.erase(let->var)) of(let->value);
+    } else if (const auto* loop = s.as<ir::KFor>()) {
+      ids.erase(loop->var);
+      of(loop->begin), of(loop->extent);
+    } else if (const auto* branch = s.as<ir::KIf>()) {
+      of(branch->condition);
     }
     return steering_[&s] = std::move(ids);
   }
-  bool steers(const ir::KStmt& loop) {
+  bool steers(const ir::KFor& loop) {
     for (const ir::KStmt& inner : loop.body)
       if (steering(inner).count(loop.var)) return true;
     return false;
@@ -174,35 +174,30 @@ class Counter {
     return all;
   }
   double count(const ir::KStmt& s, double times, bool inside) {
-    switch (s.kind) {
-      case ir::KStmt::Kind::store:
-        return once(s, [&] { return operations(s.value) + registers(s.value.type()); });
-      case ir::KStmt::Kind::call:
-        return once(s, [&] { return instructions(*s.call); });
-      case ir::KStmt::Kind::let: {
-        double own = once(s, [&] { return operations(s.value); });
-        bool used = false;
-        for (const ir::KStmt& inner : s.body) used = used || steering(inner).count(s.var);
-        if (used) values_[s.var] = value(s.value);
-        return own + count(s.body, times, inside);
-      }
-      case ir::KStmt::Kind::if_:
-        return count(value(s.value) ? s.body : s.otherwise, times, inside);
-      case ir::KStmt::Kind::for_: {
-        const std::int64_t begin = value(s.begin), n = value(s.extent);
-        if (n <= 0) return 0;
-        if (s.loop_kind == ir::LoopKind::parallel && !inside) return hand_out(s, begin, n, times), 0;
-        values_[s.var] = begin;
-        if (!steers(s)) return static_cast<double>(n) * count(s.body, times * static_cast<double>(n), inside);
-        double all = 0;
-        for (std::int64_t k = 0; k < n; ++k) values_[s.var] = begin + k, all += count(s.body, times, inside);
-        return all;
-      }
-      case ir::KStmt::Kind::prefetch:
-        return 0;
-      default:
-        throw std::runtime_error("a statement of a device");
-    }
+    const auto device = [](const auto&) -> double { throw std::runtime_error("a statement of a device"); };
+    return s.visit(
+        [&](const ir::KStore& n) { return once(s, [&] { return operations(n.value) + registers(n.value.type()); }); },
+        [&](const ir::KCall& n) { return once(s, [&] { return instructions(n); }); },
+        [&](const ir::KLet& n) {
+          const double own = once(s, [&] { return operations(n.value); });
+          bool used = false;
+          for (const ir::KStmt& inner : n.body) used = used || steering(inner).count(n.var);
+          if (used) values_[n.var] = value(n.value);
+          return own + count(n.body, times, inside);
+        },
+        [&](const ir::KIf& n) { return count(value(n.condition) ? n.body : n.otherwise, times, inside); },
+        [&](const ir::KFor& n) { return count(n, times, inside); }, [](const ir::KPrefetch&) { return 0.0; },
+        [&](const ir::KLaunch& n) { return device(n); }, [&](const ir::KSync& n) { return device(n); });
+  }
+  double count(const ir::KFor& s, double times, bool inside) {
+    const std::int64_t begin = value(s.begin), n = value(s.extent);
+    if (n <= 0) return 0;
+    if (s.kind == ir::LoopKind::parallel && !inside) return hand_out(s, begin, n, times), 0;
+    values_[s.var] = begin;
+    if (!steers(s)) return static_cast<double>(n) * count(s.body, times * static_cast<double>(n), inside);
+    double all = 0;
+    for (std::int64_t k = 0; k < n; ++k) values_[s.var] = begin + k, all += count(s.body, times, inside);
+    return all;
   }
   template <class F>
   double once(const ir::KStmt& s, F cost) {
@@ -210,7 +205,7 @@ class Counter {
     return found != costs_.end() ? found->second : costs_[&s] = cost();
   }
 
-  void hand_out(const ir::KStmt& s, std::int64_t begin, std::int64_t n, double times) {
+  void hand_out(const ir::KFor& s, std::int64_t begin, std::int64_t n, double times) {
     const bool alike = !steers(s);
     std::vector<double> costs(static_cast<std::size_t>(n));  // of the iterations
     values_[s.var] = begin;

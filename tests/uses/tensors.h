@@ -1,35 +1,16 @@
 #pragma once
 // Tensors for the tests: dense arrays with a shape, seen through the C interface.
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include <ashlar/runtime/runtime.h>
 
 template <class T>
-struct TypeOf;
-template <>
-struct TypeOf<float> {
-  static constexpr std::uint8_t code = 2;
-};
-template <>
-struct TypeOf<std::uint8_t> {
-  static constexpr std::uint8_t code = 1;
-};
-template <>
-struct TypeOf<std::int8_t> {
-  static constexpr std::uint8_t code = 0;
-};
-template <>
-struct TypeOf<std::int32_t> {
-  static constexpr std::uint8_t code = 0;
-};
-template <>
-struct TypeOf<std::int64_t> {
-  static constexpr std::uint8_t code = 0;
-};
-template <>
-struct TypeOf<_Float16> {
-  static constexpr std::uint8_t code = 2;
+struct TypeOf {  // DLPack's codes: 2 floats, 1 unsigned, 0 signed integers
+  static constexpr std::uint8_t code = std::is_same_v<T, float> || std::is_same_v<T, _Float16> ? 2
+                                       : std::is_unsigned_v<T>                                 ? 1
+                                                                                               : 0;
 };
 
 template <class T>

@@ -23,31 +23,21 @@ Launching::Launching(kernels::Maker& m, const std::string& name, std::int64_t th
   l.threads = threads;
   l.warp = warp;
   for (int d = 0; d < 3; ++d) {
-    l.block[d] = m.next++;
+    l.block[d] = m.fresh();
     block[d] = ir::var(l.block[d], std::string("b") + "xyz"[d]);
     l.cluster[d] = ir::index(1);
   }
-  l.thread = m.next++;
+  l.thread = m.fresh();
   thread = ir::var(l.thread, "t");
 }
 
 ir::KStmt launch(const Launching& of, std::vector<Expr> grid, std::vector<ir::KStmt> body) {
   ir::Launch l = of.l;
   for (std::size_t d = 0; d < 3; ++d) l.grid[d] = d < grid.size() ? grid[d] : ir::index(1);
-  ir::KStmt s;
-  s.kind = ir::KStmt::Kind::launch;
-  s.name = l.name;
-  s.launch = std::make_shared<const ir::Launch>(std::move(l));
-  s.body = std::move(body);
-  return s;
+  return {{}, ir::KLaunch{std::move(l), std::move(body)}};
 }
 
-ir::KStmt barrier() {
-  ir::KStmt s;
-  s.kind = ir::KStmt::Kind::sync;
-  s.sync = std::make_shared<const ir::Sync>();
-  return s;
-}
+ir::KStmt barrier() { return {{}, ir::KSync{}}; }
 
 // ---- a device with the validation layer ----------------------------------------------------------------------------
 namespace {
@@ -218,9 +208,8 @@ std::string TestDevice::run(const ir::Kernel& k, std::vector<Bytes>& arguments, 
   const codegen::spirv::Code code[2] = {codegen::spirv::translate(k, options), codegen::spirv::translate(k, emulated)};
   std::vector<ashlar_abi1_vulkan_launch> launches;
   for (const codegen::spirv::Entry& e : code[0].entries)
-    launches.push_back({e.name.c_str(), static_cast<std::uint32_t>(e.launch->threads),
-                        static_cast<std::uint32_t>(e.launch->warp), static_cast<std::uint32_t>(e.shared_bytes),
-                        static_cast<std::uint32_t>(e.parameter_bytes),
+    launches.push_back({e.name.c_str(), static_cast<std::uint32_t>(e.launch.threads), static_cast<std::uint32_t>(e.launch.warp),
+                        static_cast<std::uint32_t>(e.shared_bytes), static_cast<std::uint32_t>(e.parameter_bytes),
                         (e.parameters_in_memory ? std::uint32_t{ASHLAR_VULKAN_PARAMETERS_IN_MEMORY} : 0u) |
                             (e.uses_subgroups ? std::uint32_t{ASHLAR_VULKAN_USES_SUBGROUPS} : 0u),
                         0});
@@ -262,8 +251,8 @@ std::string TestDevice::run(const ir::Kernel& k, std::vector<Bytes>& arguments, 
                                  ? buffers.at(p.id)->address
                                  : static_cast<std::uint64_t>(variables.at(p.id)));
       parameters.push_back(0);
-      const std::int64_t grid[3] = {value_of(e.launch->grid[0], variables), value_of(e.launch->grid[1], variables),
-                                    value_of(e.launch->grid[2], variables)};
+      const std::int64_t grid[3] = {value_of(e.launch.grid[0], variables), value_of(e.launch.grid[1], variables),
+                                    value_of(e.launch.grid[2], variables)};
       if (rc == ASHLAR_OK) rc = ashlar_abi1_vulkan_run(call, l, grid, parameters.data());
     }
     const int ended = ashlar_abi1_vulkan_end(call);

@@ -238,7 +238,7 @@ TEST_CASE("scalars travel as push constants, of every width") {
   const ir::Id out = m.tensor("out", f64, {ir::index(1)}, true);
   Expr sum = ir::float_const(f64, 0);
   for (Type t : {i8, u16, i32, u64, f32, f64, f16, bool_})
-    sum = ir::add(sum, ir::cast(f64, m.scalar("s" + std::to_string(m.next), t)));
+    sum = ir::add(sum, ir::cast(f64, m.scalar("s" + std::to_string(m.k.next_id), t)));
   const vulkan::Launching l(m, "scalars", 1);
   m.k.body = {vulkan::launch(l, {ir::index(1)}, {kernels::store(out, ir::index(0), sum)})};
   const codegen::Compiled f = codegen::compile(m.k, Target::parse("vulkan"));

@@ -9,10 +9,12 @@
 #include <ashlar/ir/refusal.h>
 
 #include "tests/golden.h"
+#include "tests/support/text_rows.h"
 #include "tests/vulkan/device.h"
 #include "tests/vulkan/programs.h"
 
 using namespace launches;
+using text_rows::has;
 namespace spirv = codegen::spirv;
 
 namespace {
@@ -28,73 +30,70 @@ std::string text_of(Type t, Type result, const std::function<Expr(Expr, Expr, Ex
   return spirv::disassemble(spirv::translate(b.k, options).words);
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("expressions and their instructions") {
-  struct Row {
-    const char* what;
-    Type type, result;
-    std::function<Expr(Expr, Expr, Expr)> f;
-    std::vector<const char*> with, without;
-  };
   using ir::Op;
-  const auto bin = [](Op op) { return [op](Expr x, Expr y, Expr) { return ir::binary(op, x, y); }; };
-  const auto un = [](Op op) { return [op](Expr x, Expr, Expr) { return ir::unary(op, x); }; };
-  const Row rows[] = {
-      {"a sum of f32 is one addition, never contracted", f32, f32, bin(Op::add), {"OpFAdd", "NoContraction"}, {"OpFMul"}},
-      {"a product and a sum stay two",
-       f32,
-       f32,
-       [](Expr x, Expr y, Expr z) { return ir::add(ir::mul(x, y), z); },
-       {"OpFMul", "OpFAdd", "NoContraction"},
-       {"Fma"}},
-      {"fma is Fma", f32, f32, [](Expr x, Expr y, Expr z) { return ir::fma(x, y, z); }, {"Fma"}, {"OpFMul", "OpFAdd"}},
-      {"sqrt", f32, f32, un(Op::sqrt), {"Sqrt"}, {}},
-      {"round to even", f32, f32, un(Op::round), {"RoundEven"}, {}},
-      {"a signed comparison", i32, bool_, [](Expr x, Expr y, Expr) { return ir::lt(x, y); }, {"OpSLessThan"}, {"OpULessThan"}},
-      {"an unsigned comparison",
-       u32,
-       bool_,
-       [](Expr x, Expr y, Expr) { return ir::lt(x, y); },
-       {"OpULessThan"},
-       {"OpSLessThan"}},
-      {"a comparison of floats is ordered",
-       f32,
-       bool_,
-       [](Expr x, Expr y, Expr) { return ir::lt(x, y); },
-       {"OpFOrdLessThan"},
-       {}},
-      {"ne of floats is unordered", f32, bool_, [](Expr x, Expr y, Expr) { return ir::ne(x, y); }, {"OpFUnordNotEqual"}, {}},
-      {"division by a power of two is a shift",
-       i32,
-       i32,
-       [](Expr x, Expr, Expr) { return ir::binary(Op::div, x, ir::int_const(i32, 8)); },
-       {"OpShiftRightArithmetic"},
-       {"OpSDiv"}},
-      {"division by another constant has no test for zero",
-       i32,
-       i32,
-       [](Expr x, Expr, Expr) { return ir::binary(Op::trunc_div, x, ir::int_const(i32, 7)); },
-       {"OpSDiv"},
-       {"OpSelect"}},
-      {"a remainder is never OpSRem, which is not defined for negative operands",
-       i32,
-       i32,
-       bin(Op::mod),
-       {"OpSDiv", "OpISub"},
-       {"OpSRem", "OpSMod"}},
-      {"f64 to f32", f64, f32, [](Expr x, Expr, Expr) { return ir::cast(f32, x); }, {"OpFConvert"}, {}},
-      {"8-bit elements", u8, u8, bin(Op::add), {"OpCapability Int8", "StorageBuffer8BitAccess", "Aligned 1"}, {}},
-      {"popcount", u32, u32, un(Op::popcount), {"OpBitCount"}, {}},
-  };
-  for (const Row& r : rows) {
-    INFO(r.what);
-    const std::string text = text_of(r.type, r.result, r.f);
-    for (const char* part : r.with) CHECK_MESSAGE(has(text, part), "expected " << part << " in\n" << text);
-    for (const char* part : r.without) CHECK_MESSAGE(!has(text, part), "expected no " << part << " in\n" << text);
-  }
+  using text_rows::bin, text_rows::un;
+  text_rows::check(
+      {
+          {"a sum of f32 is one addition, never contracted", f32, f32, bin(Op::add), {"OpFAdd", "NoContraction"}, {"OpFMul"}},
+          {"a product and a sum stay two",
+           f32,
+           f32,
+           [](Expr x, Expr y, Expr z) { return ir::add(ir::mul(x, y), z); },
+           {"OpFMul", "OpFAdd", "NoContraction"},
+           {"Fma"}},
+          {"fma is Fma", f32, f32, [](Expr x, Expr y, Expr z) { return ir::fma(x, y, z); }, {"Fma"}, {"OpFMul", "OpFAdd"}},
+          {"sqrt", f32, f32, un(Op::sqrt), {"Sqrt"}, {}},
+          {"round to even", f32, f32, un(Op::round), {"RoundEven"}, {}},
+          {"a signed comparison",
+           i32,
+           bool_,
+           [](Expr x, Expr y, Expr) { return ir::lt(x, y); },
+           {"OpSLessThan"},
+           {"OpULessThan"}},
+          {"an unsigned comparison",
+           u32,
+           bool_,
+           [](Expr x, Expr y, Expr) { return ir::lt(x, y); },
+           {"OpULessThan"},
+           {"OpSLessThan"}},
+          {"a comparison of floats is ordered",
+           f32,
+           bool_,
+           [](Expr x, Expr y, Expr) { return ir::lt(x, y); },
+           {"OpFOrdLessThan"},
+           {}},
+          {"ne of floats is unordered",
+           f32,
+           bool_,
+           [](Expr x, Expr y, Expr) { return ir::ne(x, y); },
+           {"OpFUnordNotEqual"},
+           {}},
+          {"division by a power of two is a shift",
+           i32,
+           i32,
+           [](Expr x, Expr, Expr) { return ir::binary(Op::div, x, ir::int_const(i32, 8)); },
+           {"OpShiftRightArithmetic"},
+           {"OpSDiv"}},
+          {"division by another constant has no test for zero",
+           i32,
+           i32,
+           [](Expr x, Expr, Expr) { return ir::binary(Op::trunc_div, x, ir::int_const(i32, 7)); },
+           {"OpSDiv"},
+           {"OpSelect"}},
+          {"a remainder is never OpSRem, which is not defined for negative operands",
+           i32,
+           i32,
+           bin(Op::mod),
+           {"OpSDiv", "OpISub"},
+           {"OpSRem", "OpSMod"}},
+          {"f64 to f32", f64, f32, [](Expr x, Expr, Expr) { return ir::cast(f32, x); }, {"OpFConvert"}, {}},
+          {"8-bit elements", u8, u8, bin(Op::add), {"OpCapability Int8", "StorageBuffer8BitAccess", "Aligned 1"}, {}},
+          {"popcount", u32, u32, un(Op::popcount), {"OpBitCount"}, {}},
+      },
+      [](Type t, Type result, const text_rows::Formula& f) { return text_of(t, result, f); });
   const std::string emulated =
       text_of(f32, f32, [](Expr x, Expr y, Expr z) { return ir::fma(x, y, z); }, {.native_fma = false});
   CHECK(has(emulated, "OpCapability Float64"));

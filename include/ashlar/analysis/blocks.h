@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Blocks and where they stand: the path to each, what its iteration variables run over, and what is known there.
+// Blocks and their context: the path to each, the ranges of its iteration variables, and the facts that hold there.
 #include <map>
 
 #include <ashlar/analysis/regions.h>
@@ -9,8 +9,7 @@ namespace ashlar::analysis {
 
 using Path = std::vector<const ir::Stmt*>;
 
-// Every block of the tree with the path that leads to it, and every nest with its own; made in one walk. With a stage: its
-// blocks alone.
+// Every block and every nest of the tree with its path, found in one walk. With a stage: only the blocks of the stage.
 struct TreeIndex {
   std::vector<Path> blocks, nests;
   explicit TreeIndex(const ir::Program&, ir::Id stage = 0);

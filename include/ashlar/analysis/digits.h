@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Equal sums of digits: where two addresses are written in the same strides, and what is below a stride is a digit of it, they
-// are equal exactly if all digits are. What is a product of variables to an integer set becomes linear equations.
+// Equal sums of digits: if two addresses use the same strides, and the rest below each stride is a digit, the addresses are
+// equal exactly if all their digits are equal. Products of variables, which integer sets cannot hold, become linear equations.
 //
 //   i*N + j == k*N + l  with 0 <= j < N and 0 <= l < N      i == k and j == l
 //
@@ -14,12 +14,12 @@
 
 namespace ashlar::analysis {
 
-// Equations that together hold exactly where a == b does, under the facts; the pair itself where no stride of it could be
-// proved to separate.
+// Equations that hold together exactly if a == b, under the facts. If no stride can be proved to separate the digits, the pair
+// itself.
 std::vector<std::pair<Expr, Expr>> digits_of_equal(const Expr& a, const Expr& b, const Facts&);
 
-// The same where it is known of some variables that they are strides: of an argument whose elements do not overlap. The
-// coefficients of each are equal, and what is left; the pair itself where a stride is used otherwise.
+// The same if some variables are known to be strides of an argument whose elements do not overlap. The equations compare the
+// coefficients of each stride, and the rest. If a stride is used in another way, the pair itself.
 std::vector<std::pair<Expr, Expr>> digits_of_equal(const Expr& a, const Expr& b, std::span<const ir::Id> strides);
 
 }  // namespace ashlar::analysis

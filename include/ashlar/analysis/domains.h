@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Domains: the points at which a stage may be computed at all, whatever the schedule does.
+// Domains: all points at which a stage may be computed, under any schedule.
 //
 //   C = compute("C", {N}, P(i - 1) + P(i + 1))     P has the domain [-1, N], where N >= 1, and none where N is 0
 //
-// A declared domain is what the stage states. An inferred one is the hull of what its readers read while they run over theirs.
-// Invariants, on which the proof rests that reads lie inside of what they read:
+// A declared domain is part of the stage's definition. An inferred domain is the hull of all reads, while the readers run over
+// their own domains. The proof that no read is out of bounds relies on these invariants:
 //   - what a reader reads at a point of its domain lies in the box (the box may be wider: readers without a point widen it
 //   too);
 //   - a nest computes no point outside of the box, and none at all where a condition in `inhabited` fails (regions.h).
-// So what is shown once for the points of the box holds wherever the stage is placed.
+// So a proof for the points of the box holds wherever the stage is placed.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,8 +38,7 @@ struct Domains {
   const Domain& at(ir::Id stage) const;
 };
 
-// A factor that a split with Tail::pad rounds up to and that is no constant (what it pads has no bound); empty where there is
-// none.
+// A factor of a split with Tail::pad that is not a constant, so that the padding is unbounded; empty if there is none.
 Expr symbolic_pad(const ir::Program&);
 
 // Refuses, at the reader's line, an index of an inferred stage that has no bound.

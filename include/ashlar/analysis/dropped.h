@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Components that lack a dimension in storage (drop_dim), since their values are the same all along it.
+// Components that are stored without a dimension (drop_dim), because their values do not depend on it.
 //
 //   (m, l, o)[i, c] reduced over b; m and l lack c          for b
 //     for b                                                   for i
@@ -9,8 +9,8 @@
 //           block attend                                        for c in first of C
 //                                                                 block attend    stores m, l
 //
-// Every step of o along c reads the m and l from before the step, so they are stored behind the loops over c. Where the whole
-// reduction stands inside these loops it is done again for each c, with the same result, and nothing is taken apart.
+// Every step of o along c reads the values of m and l from before the step, so m and l are stored after the loops over c. If
+// the whole reduction is inside these loops, it is repeated for each c with the same result, and the block stays whole.
 #include <set>
 
 #include <ashlar/ir/program.h>
@@ -22,7 +22,7 @@ bool drops(const ir::Program&, const ir::Stage&);  // has it such components?
 std::set<ir::Id> dropped_iters(const ir::Program&, const ir::Stage&);
 bool drops(const ir::Program&, const ir::Stage&, std::size_t component);
 
-// The program with such blocks taken apart; the same program where there are none.
+// The program with such blocks split in two; the same program if there are none.
 ir::Program take_dropped_apart(const ir::Program&);
 
 // Does a loop of the nest run over a variable along which components are dropped?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Values of expressions under an assignment, and the search for an assignment that shows a claim to be false.
+// Values of expressions under an assignment, and the search for an assignment that refutes a claim.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,8 +15,8 @@ namespace ashlar::analysis {
 // computes on data, or the value leaves 63 bits. The arm of a select that is not taken is not evaluated.
 std::optional<std::int64_t> evaluate(const Expr&, const Assignment&);
 
-// Draws assignments that satisfy every fact, of the variables of `expressions` and of the facts about them: either every point
-// of a small constant box, in order, or pseudo-random ones (the same in every run) that favour the ends of ranges.
+// Draws assignments of the variables of `expressions`, and of the facts about them, that satisfy every fact: either every point
+// of a small constant box, in order, or pseudo-random points (the same in every run) that favor the ends of ranges.
 class Sampler {
  public:
   Sampler(std::span<const Expr> expressions, const Facts& facts);

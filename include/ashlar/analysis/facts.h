@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What is known of the variables of an expression while it is simplified or proved.
+// Facts about the variables of an expression, for simplification and proofs.
 //
-// Invariant: facts only narrow. Saying a second thing of a variable keeps the first; a variable that nothing is said of may be
-// any integer. Symbolic ends may use symbols and variables that were bound earlier, never later ones.
+// Invariant: facts only narrow the values. A second fact about a variable keeps the first; a variable without facts may be any
+// integer. Symbolic ends may use symbols and variables that were bound earlier, but not later ones.
 //
 //   Facts f;  f.bound(i, 0, 63);  f.range(j, index(0), sub(N, index(1)));  f.multiple(N, 16);  f.assume(lt(i, j));
 #include <cstdint>

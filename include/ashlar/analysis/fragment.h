@@ -5,8 +5,8 @@
 //
 //   mma.m16n8k16, accumulators:  (i, j) -> thread i % 8 * 4 + j / 2,  register j % 2 + i / 8 * 2
 //
-// `copies` are the bits of the thread's number that do not matter: every thread that differs only in them holds the same
-// element.
+// `copies` masks the bits of the thread's number that do not matter: threads that differ only in these bits hold the same
+// elements.
 #include <ashlar/analysis/layout.h>
 #include <ashlar/ir/device.h>
 
@@ -34,16 +34,16 @@ FragmentRead fragment(const ir::IntrinsicOperand&, int group);
 
 // The element that a thread holds in a register; empty where it holds none.
 std::optional<std::vector<std::int64_t>> element_of(const Fragment&, int thread, int reg);
-// The same as index arithmetic over thread and register, right wherever there is an element. Empty, with the reason, where the
-// digits of the fragment cannot be told apart.
+// The same as index arithmetic over thread and register, correct wherever there is an element. Empty, with the reason, if the
+// digits of the fragment cannot be separated.
 struct FragmentInverse {
   std::vector<Expr> index;  // one a dimension
   std::string why;
 };
 FragmentInverse inverse(const Fragment&, const Expr& thread, const Expr& reg);
 
-// Are two fragments of one shape equal up to the names of registers (and of threads, where asked)? Then registers[r] is the
-// register of b that holds what register r of a does, in every thread; -1 for one that holds nothing.
+// Are two fragments of the same shape equal up to a renaming of registers (and of threads, if asked)? Then registers[r] is the
+// register of b that holds the same element as register r of a, in every thread, or -1 if r holds nothing.
 struct FragmentMatch {
   bool equal = false;
   std::vector<int> registers, threads;
@@ -51,19 +51,5 @@ struct FragmentMatch {
   std::vector<std::int64_t> witness;  // that element
 };
 FragmentMatch fragments_equal(const Fragment& a, const Fragment& b, bool rename_threads = false);
-
-// A tile of tiles: the same instruction's fragment `counts[d]` times along each dimension, registers of one tile after those of
-// the tile before, tiles in row-major order.
-FragmentRead tiled(const Fragment&, std::span<const std::int64_t> counts);
-
-// May what one product accumulates be an operand of the next without leaving the registers (attention: P = softmax(Q K^T), then
-// P V)? The operand's tile repeats over the accumulators' shape; tile t reads in its register s what registers[t][s] holds.
-struct FragmentReuse {
-  bool possible = false;
-  std::vector<std::int64_t> counts;         // tiles along each dimension
-  std::vector<std::vector<int>> registers;  // [tile][register of the operand] -> register of the accumulators
-  std::string why;
-};
-FragmentReuse reuse(const Fragment& accumulators, const Fragment& operand);
 
 }  // namespace ashlar::analysis

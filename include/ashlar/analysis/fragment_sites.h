@@ -10,9 +10,9 @@
 //       C[i + fi, j + fj] = acc[...]                for r in 4                       unrolled
 //                                                     C[i + 16 fi_tile + lane / 4 + r / 2 * 8, ...] = its register r
 //
-// What `tensorize` calls says how a buffer is held; all of them say the same. Every other block that touches it is
-// *distributed*: the loops that run over one tile are left out, and each lane does the iterations whose elements it holds.
-// Invariant: a block's iterations are done by one lane each, which holds every fragment element that they touch.
+// The instructions of `tensorize` calls determine how a buffer is held, and must agree. Every other block that uses the buffer
+// is *distributed*: the loops over one tile are removed, and each lane does the iterations whose elements it holds. Invariant:
+// each iteration of a block is done by one lane, which holds every fragment element that the iteration uses.
 #include <map>
 #include <optional>
 #include <set>
@@ -50,7 +50,7 @@ struct FragmentSites {
   std::set<ir::Id> unrolled;                   // loops that choose among tiles
 };
 
-// Where something is not as it must be: what to say, and the line to say it at.
+// Why the buffers cannot be held in fragments: the text of a refusal, and its line.
 struct FragmentProblem {
   std::string primitive, expected, found;
   Where where;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Integer sets: is there an integer point at which all of some conditions hold? The one place where isl is asked, and it is
-// asked nothing else: emptiness of one small set at a time, under a budget of operations, with every answer remembered.
+// Integer sets: is there an integer point at which all of these conditions hold? This is the only use of isl: emptiness of one
+// small set at a time, with a budget of operations. Every answer is cached.
 //
 //   find_point({0 <= v, v < w, v*64 + t == w*64 + u, 0 <= t, t < 64, 0 <= u, u < 64})   is   none
 //

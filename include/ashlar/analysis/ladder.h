@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The ladder of legality: three answers to the obligations of a schedule step, from the first step that can give one.
+// The proof cascade: it answers the obligations of a schedule step (proved, refuted, unknown) with the first method that can.
 //
-//   1. structure              left to the caller: it knows provenance, and asks here only where that does not decide
+//   1. structure              the caller's: it knows where loops came from, and asks here only if that does not decide
 //   2. intervals, congruences a dimension at a time
-//   3. integer sets           emptiness of one pair of accesses, under a budget, remembered
+//   3. integer sets           emptiness for one pair of accesses, with a budget; answers are cached
 //   4. bit-linear algebra     xor and powers of two, over GF(2)
-//   5. enumeration            where the domain is constant and small
-//   6. unknown                naming the term that no step could treat
+//   5. enumeration            if the domain is constant and small
+//   6. unknown                with the term that no method could handle
 //
 // Every refutation comes with a witness: two concrete iterations, as values and as text.
 //
@@ -42,10 +42,10 @@ struct Access {
   std::vector<Expr> when;
 };
 
-// DISJOINT: can two different iterations of `loop` touch one element, `a` in the one and `b` in the other, either way round?
-// `loop` is its variable. Variables in `inner` run in each iteration on their own (loops inside `loop`, reductions); all
-// others, outer loops and symbols, are the same in both. Ranges of all of them are in `facts`. Accesses that both read are
-// disjoint by definition.
+// DISJOINT: can two different iterations of `loop` access the same element, one through `a` and the other through `b`, in
+// either order? `loop` is its variable. Variables in `inner` (loops inside `loop`, reductions) are independent in the two
+// iterations; all others (outer loops and symbols) are equal. `facts` has the ranges of all of them. Two reads are disjoint by
+// definition.
 Verdict disjoint(const Access& a, const Access& b, const Expr& loop, std::span<const ir::Id> inner, const Facts& facts);
 
 // BIJECT: does a map send different points of its domain to different images? `vars` run over the ranges that `facts` gives

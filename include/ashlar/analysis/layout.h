@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The algebra of layouts: a logical index taken apart into digits, and the digits put together to an address, or to (thread in
+// The algebra of layouts: a logical index is split into digits, and the digits are combined into an address, or into (thread in
 // group, register) for fragments.
 //
 //   x[d]       = outer digits of x[d] (any radix, any number) and its low bits
 //   output o   = offset + sum of stride * digit + core(low bits of all indices)
 //
-// Outer digits are strided; strides and the extent of the last digit may be symbolic. The core is linear over the bits (GF(2)):
-// each bit of the output is a sum modulo 2 of bits of the indices. An index that no digit and no column of the core holds is
-// replicated: all its values lie at one place. Rows, padding, NCHWc, packed panels, the 128-byte swizzle and register fragments
-// are all values of it; what follows from a layout is a function of the value.
+// Outer digits have strides; strides and the extent of the last digit may be symbolic. The core is linear over the bits
+// (GF(2)): each bit of the output is a sum modulo 2 of bits of the indices. An index without digits and without columns in the
+// core is replicated: all its values have the same address. Rows, padding, NCHWc, packed panels, the 128-byte swizzle and
+// register fragments are all values of this form, and questions about a layout are functions of the value.
 //
 //   (r, c) -> 64 r + (c ^ (r % 8 * 8)),  r any, c < 64
 //   digits   512 * (r / 8)
@@ -70,8 +70,8 @@ struct IndexMap {
   std::optional<std::vector<std::int64_t>> at(std::span<const std::int64_t> index, const Assignment& symbols = {}) const;
 };
 
-// The digits of index expressions over `vars`, which are at least 0 and lie in the ranges of the facts; other variables are
-// symbols. Empty, with the term that is neither a digit nor bit-linear, where the expressions have no such form.
+// The digits of index expressions over `vars`, which are at least 0 and within the ranges of the facts; other variables are
+// symbols. Empty, with the term that is neither a digit nor bit-linear, if the expressions do not have this form.
 struct IndexMapRead {
   std::optional<IndexMap> map;
   std::string why;
@@ -83,14 +83,12 @@ struct IndexBox {
   std::vector<Expr> lo, extent;
 };
 
-// Do the coordinates of a map, taken alone, tell every index: v itself, or v / n beside v % n? Such a map is injective on any
-// box.
+// Do the coordinates of a map determine every index by their form: v itself, or v / n together with v % n? Such a map is
+// injective on any box.
 bool injective_by_structure(std::span<const ir::Id> vars, std::span<const Expr> map);
 
-// Does a map send different elements of a box to different places? By the digits and the rank of the core; small constant
-// boxes by enumeration; then `injective` of ladder.h. Refuted: two elements, and where both lie.
+// Does a map send different elements of a box to different places? Decided by the digits and the rank of the core, for small
+// constant boxes by enumeration, and then by `injective` of ladder.h. Refuted: two elements, and their common place.
 Verdict injective_on(std::span<const ir::Id> vars, std::span<const Expr> map, const IndexBox&, const Facts&);
-// And is every place from 0 to the number of elements taken? For maps to one address over constant boxes.
-Verdict bijective_on(std::span<const ir::Id> vars, const Expr& address, const IndexBox&, const Facts&);
 
 }  // namespace ashlar::analysis

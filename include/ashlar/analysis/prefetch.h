@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What a prefetch asks for: the address that the first reader below its loop will read.
+// The address of a prefetch: that of the first reader below its loop.
 #include <optional>
 #include <vector>
 
@@ -12,8 +12,8 @@ struct PlainRead {
   std::vector<const ir::Stmt*> path;  // from the loop on, down to the block that reads
   const ir::Node* load = nullptr;
 };
-// Of the blocks below the loop the first that reads the buffer at an index that no table gives, neither itself nor by the
-// bounds of the loops inside: reading those ahead might read where there is nothing.
+// The first block below the loop that reads the buffer at an index that does not come from a table, directly or through the
+// bounds of inner loops. Reading a table ahead could read out of bounds.
 std::optional<PlainRead> first_plain_read(const ir::Program&, const ir::Stmt& loop, ir::Id buffer);
 
 }  // namespace ashlar::analysis

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What indices promise: in_range(x, lo, hi) is x, and says that lo <= x < hi wherever it is evaluated.
+// Promises about indices: in_range(x, lo, hi) has the value x, and states that lo <= x < hi wherever it is evaluated.
 #include <ashlar/ir/build.h>
 
 namespace ashlar::analysis {
 
-// The same with x in the place of each: for boxes and sizes, which are evaluated also where there is no reader that promises.
+// The same with each in_range(x, lo, hi) replaced by x: for boxes and sizes, which are also evaluated where no reader promises.
 Expr without_promises(const Expr&);
 
 }  // namespace ashlar::analysis

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The element that a step of a scatter chooses, taken apart where a `select` decides: of several puts in a step each is a case
-// of its own, with the condition that it is kept under.
+// The element that a step of a scatter chooses, split into cases by `select`: each of several puts in a step is a separate
+// case, with the condition under which it is kept.
 //
 //   at = select(put == 0, a, b), keep = select(put == 0, a < N, true)
 //     case a: where put == 0 and a < N          case b: where put != 0
@@ -11,7 +11,7 @@
 
 namespace ashlar::analysis {
 
-// Of a `select` that one of the conditions decides, the arm that is taken; and so on.
+// Replaces each `select` that one of the conditions decides by the arm that is taken.
 Expr decided(Expr e, const std::vector<Expr>& conditions);
 
 // Calls f with each case of the index `at`, and the facts that hold there; `keep` may be empty. Until f gives false.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What stages read: which buffers, at which indices, and the hull of an index while variables run.
+// Reads of stages: the buffers, the indices, and the hull of an index over ranges of variables.
 #include <algorithm>
 
 #include <ashlar/analysis/regions.h>
@@ -19,19 +19,19 @@ class Buffers {  // ascending; found once for a definition, and shared
 };
 Buffers buffers_read(const ir::Stage&);
 
-// An expression with every part that is read from data, or chosen by it, as a variable that runs over the values it may have:
-// nobody knows more when storage is laid out. The variables are put before those in `ranges`.
+// An expression with every part that is read from data, or chosen by data, replaced by a variable over its possible values: no
+// more is known when storage is laid out. The variables are put before those in `ranges`.
 Expr without_data(const Expr&, std::vector<VarRange>& ranges, const Facts&);
 
-// As that, but for elements of tables that are the same while the variables in `ranges` run: they stay, as the elements that
-// they are. Only where they lie in the table for certain.
+// The same, except that table elements which do not change with the variables in `ranges` stay as they are, if they are inside
+// of the table.
 Expr with_held_tables(const ir::Program&, const Expr&, std::vector<VarRange>& ranges, const Facts&);
 
-// The hull of an index while the listed variables run, over what is known before any data is: a part of the index that is read
-// from data, or chosen by it, may have any value of its range. An end without a bound is empty.
+// The hull of an index over the ranges of the listed variables, before any data is known: a part of the index that is read from
+// data, or chosen by data, may have any value of its range. An end without a bound is empty.
 Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const Facts&);
 
-// The same stages, buffers, symbols and assumptions, by the nodes they are made of.
+// Do two programs have the same stages, buffers, symbols and assumptions, with identical nodes?
 bool same_definition(const ir::Stage&, const ir::Stage&);
 bool same_definition(const ir::Buffer&, const ir::Buffer&);
 bool same_arguments(const ir::Program&, const ir::Program&);  // the symbols, scalars and assumptions too

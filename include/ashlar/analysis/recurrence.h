@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// How a recurrence may be carried out: every element that a step reads is computed before it.
+// The legal orders of a recurrence: every element that a step reads must be computed before the step.
 //
-// Judged loop by loop, the outermost first, from the constant distances of its reads (ir/recurrence.h) and from where each loop
-// came from. Of a reader and what it reads, a loop says that they are in one iteration, or in which order; the first loop in
-// which they differ must run its iterations in their order, and the reader's must be the later one.
+// This is decided loop by loop, from the outermost one, by the constant distances of the reads (ir/recurrence.h) and the origin
+// of each loop. For a reader and the element that it reads, a loop determines whether they are in the same iteration, or in
+// which order. The first loop in which they differ must run its iterations in order, and the reader's iteration must be later.
 //
 //   y(t) reads y(t - 1)     t: 1 apart, carried                 split: to may be one apart, or the same; ti then is
 //   u(k, i) reads u(k - 1, i + 1)     k, i: carried by k        ko, io, ki, ii: io may be one too many where ko is the same
@@ -26,8 +26,8 @@ struct Misorder {
 // Of a nest of a recurrence.
 std::optional<Misorder> misordered(const ir::Program&, const ir::Stmt& nest);
 
-// Are a reader and what it reads always in one iteration of this axis of a recurrence's nest? Then iterations have nothing to
-// do with each other.
+// Are a reader and the element that it reads always in the same iteration of this axis of a recurrence's nest? Then the
+// iterations are independent.
 bool iterations_apart(const ir::Program&, const ir::Stage&, ir::Id axis);
 
 // The box that must be computed so that all of `box` is, one interval a dimension: from the begin of the domain to what is

@@ -8,11 +8,11 @@
 //   C runs over io*64 + ii with a guard against H, P is computed inside io:
 //     nest P    [io*64 - 1, min(io*64 + 63, H - 1) + 2)
 //
-// Rules. A nest with a declared domain placed at the top computes all of it; placed inside a loop, the part that the readers
-// in the same body need, clipped to the domain. A stage with an inferred domain computes the hull of what its readers in the
-// same body need, clipped to its own (domains.h), and nothing where a condition of that domain fails. Hulls are boxes. A nest
-// that slides (Slide) starts, but for the first iteration of its loop, where the iteration before ended. A nest put after its
-// producer (Stmt::after) computes the points the producer finishes in the same body.
+// Rules. At the top, a nest with a declared domain computes the whole domain; inside a loop, it computes what the readers in
+// the same body need, clipped to the domain. A stage with an inferred domain computes the hull of what its readers in the same
+// body need, clipped to its domain (domains.h), and nothing if a condition of the domain fails. Hulls are boxes. A nest that
+// slides (Slide) starts where the previous iteration ended, except in the first iteration. A nest after its producer
+// (Stmt::after) computes the points that the producer finishes in the same body.
 #include <vector>
 
 #include <ashlar/analysis/interval.h>
@@ -41,7 +41,7 @@ Box physical_box(const ir::Program&, ir::Id alloc_or_buffer);
 // Bounds of the physical extents over symbols only, whatever the loops around the alloc do; empty Exprs where there is none.
 std::vector<Expr> storage_extents(const ir::Program&, ir::Id alloc_or_buffer);
 
-// Facts that hold at a statement: the arguments', and the ranges of the loops around it.
+// Facts that hold at a statement: those of the arguments, and the ranges of the enclosing loops.
 Facts facts_at(const ir::Program&, const std::vector<const ir::Stmt*>& path);
 Facts facts_at(const ir::Program&, ir::Id statement);
 

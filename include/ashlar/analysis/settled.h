@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Which boxes are what they were before a step: those of nests that the step left as they were, whose readers it left as they
-// were, and whose domains are the same. Consumers are asked about before what they read.
+// Which boxes a step has not changed: those of nests that the step did not change, whose readers it did not change, and whose
+// domains are the same. Ask about consumers before the stages that they read.
 //
 //   compute_at moves Q into the loop over j of C; P, which Q reads, gets a box anew; what P reads gets one if P's is another
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Nests beside each other in one loop (fuse_siblings): each iteration of the loop has one iteration of each.
+// Nests that share a loop (fuse_siblings): each iteration of the loop runs one iteration of each nest.
 //
 //   nest A i [0, +N)
 //     for i in N

@@ -27,8 +27,8 @@ struct Proof {
   Assignment witness;  // refuted: the same as values
   explicit operator bool() const { return answer == Answer::proved; }
 };
-// proved: true for every value the facts allow. refuted: false for some such value, given in `why`. Ladder steps 2 (intervals,
-// congruences) and 5 (enumeration of small constant boxes); ladder.h adds the integer sets.
+// proved: true for every value that the facts allow. refuted: false for some such value, given in `why`. Uses methods 2
+// (intervals, congruences) and 5 (enumeration of small constant boxes) of the proof cascade; ladder.h adds the integer sets.
 Proof prove(const Expr& condition, const Facts&);
 bool can_prove(const Expr& condition, const Facts&);
 

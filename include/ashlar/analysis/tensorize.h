@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Does a loop do what an intrinsic means? Matching is unification: the loops from `loop` down to the one block in them stand
-// for the variables of the description, the buffers they touch for its tiles, what does not move with them for its parameters
-// and sizes.
+// Does a loop compute what an intrinsic means? Matching is unification: the loops from `loop` down to the single block in them
+// match the variables of the description, the buffers that they use match its tiles, and loop-invariant values match its
+// parameters and sizes.
 //
 //   for ai in 16            C[i, j] += sum over k of (i32(A[i, k]) - zero) * i32(B[k, j])
 //     for aj in 16          i = ai, j = aj, k = ki;  C = acc at [io * 16, jo * 16], A = a at [io * 16, ko * 16], ...
 //       for ki in 16        zero = the scalar zero
 //         block acc
 //
-// Invariant: where it matches, one evaluation of the description over the tiles stores what the loops store, bit for bit. So
-// sums are matched in the order of their terms, and conditions below the loop are a mismatch. Products and sums of two
-// operands match in either order.
+// Invariant: after a match, one evaluation of the description over the tiles stores the same bits as the loops. So sums match
+// in the order of their terms, and conditions below the loop do not match. The operands of a product or a sum of two match in
+// either order.
 #include <ashlar/analysis/regions.h>
 
 namespace ashlar::analysis {
@@ -26,7 +26,7 @@ struct TileSite {
 struct IntrinsicMatch {
   bool matches = false;
   std::string expected, found;  // where it does not: both sides, and the piece in which they differ
-  std::vector<TileSite> tiles;  // by operand of the intrinsic; those that are no tiles: empty
+  std::vector<TileSite> tiles;  // by operand of the intrinsic; empty for operands that are not tiles
   std::vector<Expr> values;  // by operand: of a parameter or a size, over loops around and loads that do not move with the tile
   std::vector<ir::Id> axes;  // of the loop and those inside it
   const ir::Stmt* block = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// How the threads of a block combine one value each, so that all of them get the result.
+// The tree by which the threads of a block combine one value each, so that all threads get the result.
 //
 //   threads 0..n-1 along an axis, each with a part      in a warp: butterflies over the lanes, xor 1, 2, 4, ...
 //                                                       across warps: the parts go to shared memory, one thread in each run of

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What two programs have in common, one of which a step made of the other: an answer that follows from these parts alone is the
-// same for both, and need not be found again.
+// The parts of a program that a step has not changed: an answer that depends only on these parts is still valid after the step.
 //
-//   nest P            after a step that split the loop of C, in which Q is computed: P is the nest that it was, and so is all
-//     for i           inside it; Q is not, since a loop around it is another
+//   nest P            after a step that split the loop of C, in which Q is computed: P and all inside it are unchanged; Q is
+//     for i           not, since a loop around it changed
 //   nest C
 //     for j
 //       nest Q
@@ -55,6 +54,8 @@ class Unchanged {
   bool compare(const std::vector<ir::Stmt>&, ir::Id parent, bool around);
   bool same_shape(const ir::Stmt& now, const ir::Stmt& before) const;
   bool same_statement(const ir::Stmt& now, const ir::Stmt& before) const;
+  bool same_nest(const ir::NestStmt& now, const ir::NestStmt& before) const;
+  bool same_loop(const ir::LoopStmt& now, const ir::LoopStmt& before) const;
 
   const ir::Program &before_, &now_;
   std::vector<std::uint8_t> flags_;  // by id, of all kinds

@@ -7,8 +7,8 @@
 //   verify(program, "split");     internal error: after split: loop.own: a loop runs over a leaf of its nest's axes; found:
 //   loop io
 //
-// The rules are structural: they resolve ids, count pieces and compare types. What needs a proof (dependences, bounds, coverage
-// by conditions) is the business of the primitives.
+// The rules are structural: they resolve ids, count pieces and compare types. Properties that need a proof (dependences,
+// bounds, coverage by conditions) are checked by the primitives.
 #include <span>
 #include <string_view>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Where the arithmetic of data in an index may wrap, so that it has the bounds of its type and not those of mathematics.
+// Where data arithmetic in an index may wrap, so that only the bounds of its type hold, and not those of exact arithmetic.
 #include <string>
 
 #include <ashlar/analysis/facts.h>

@@ -9,7 +9,7 @@
 //   strides    int64_t NAME_strideD, by tensor in the order of declaration, then by dimension; those not known to be 1.
 //              Zero means dense, row-major
 //   scalars    by value, in the order of declaration
-// Names are C identifiers and unique within the structure: what is no identifier is made one, a second `A` becomes `A_2`.
+// Names are C identifiers and unique within the structure: other names are converted, and a second `A` becomes `A_2`.
 //
 //   typedef struct blur_args { const float *in; float *out; int64_t W, H, in_stride0, out_stride0; float sigma; } blur_args;
 #include <cstdint>

@@ -34,8 +34,8 @@ struct CacheUse {
   std::string why;  // off, failed: the reason
 };
 
-// Refused: ASHLAR_CACHE that is no folder that can be written, or ASHLAR_CACHE_MB that is no such number. The default folder is
-// left out where it cannot be made: a build has no home now and then.
+// Refused: an ASHLAR_CACHE that is not a writable folder, or an ASHLAR_CACHE_MB that is not such a number. The default folder
+// is left out where it cannot be made: a build has no home now and then.
 std::vector<std::string> emit_cached(std::span<const Variant>, std::span<const Output>, Seconds* = nullptr, const Options& = {},
                                      CacheUse* = nullptr);
 // compile(), with the object from the folder where it is there.

@@ -19,7 +19,7 @@ struct LaunchParameter {
   std::int64_t offset = 0;  // in the parameters
 };
 
-// Of a statement that is a launch. Tensor maps are no parameters here: what they are made of is the host's business.
-std::vector<LaunchParameter> parameters_of(const ir::Kernel&, const ir::KStmt& launch);
+// Of a launch. Tensor maps are not parameters here: the host makes them.
+std::vector<LaunchParameter> parameters_of(const ir::Kernel&, const ir::KLaunch&);
 
 }  // namespace ashlar::codegen

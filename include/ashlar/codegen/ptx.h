@@ -23,7 +23,7 @@ namespace ashlar::codegen::ptx {
 
 struct Entry {
   std::string name;  // unique in the module
-  const ir::Launch* launch = nullptr;
+  ir::Launch launch;
   std::vector<LaunchParameter> parameters;
   std::vector<ir::TensorMap> maps;
   std::int64_t shared_bytes = 0;

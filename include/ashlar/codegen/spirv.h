@@ -29,12 +29,12 @@ using Parameter = LaunchParameter;  // of a shader, in this order
 
 struct Entry {
   std::string name;  // unique in the module
-  const ir::Launch* launch = nullptr;
+  ir::Launch launch;
   std::vector<Parameter> parameters;
   std::int64_t parameter_bytes = 0;
   bool parameters_in_memory = false;
   std::int64_t shared_bytes = 0;  // of Workgroup memory, as declared
-  bool uses_subgroups = false;    // the launch is right only where a subgroup has launch->warp lanes
+  bool uses_subgroups = false;    // the launch is right only where a subgroup has launch.warp lanes
 };
 
 // What a device must be able to do, beside 64-bit device addresses and integers. The bits are those of the runtime's

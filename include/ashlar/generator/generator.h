@@ -172,6 +172,6 @@ int generator_main(int argc, char** argv);
 #define ASHLAR_CAT(a, b) ASHLAR_CAT_(a, b)
 // Registers a generator: ASHLAR_GENERATOR(Class, "name"), or with the group and description that `--list` prints:
 // ASHLAR_GENERATOR(Class, "name", "group", "C = A B").
-#define ASHLAR_GENERATOR(Class, name, ...)                                                \
-  static const ::ashlar::detail::Registration ASHLAR_CAT(ashlar_registration_, __LINE__)( \
+#define ASHLAR_GENERATOR(Class, name, ...)                                                   \
+  static const ::ashlar::detail::Registration ASHLAR_CAT(ashlar_registration_, __COUNTER__)( \
       name, []() -> ::ashlar::Generator* { return new Class; }, ::ashlar::Where::current() __VA_OPT__(, ) __VA_ARGS__)

@@ -88,10 +88,7 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
     static_assert(detail::written_out_parameters<F>, "holds: write the parameters as Var, not auto, so that the rank is known");
     if constexpr (detail::written_out_parameters<F>) {
       constexpr std::size_t rank = detail::arity<decltype(&std::remove_cvref_t<F>::operator())>::value;
-      const Indices at = detail::new_indices(nullptr, rank);
-      const Held h = detail::call(map, at, std::make_index_sequence<rank>{});
-      std::vector<Expr> vars;
-      for (std::size_t k = 0; k < rank; ++k) vars.push_back(at[static_cast<int>(k)]);
+      const auto [vars, h] = held_at<rank>(map);
       holds_(fragment, lanes, vars, h, w);
     }
   }
@@ -105,10 +102,7 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
                   "address: write the parameters as Var, not auto, so that the rank is known");
     if constexpr (detail::written_out_parameters<F>) {
       constexpr std::size_t rank = detail::arity<decltype(&std::remove_cvref_t<F>::operator())>::value;
-      const Indices at = detail::new_indices(nullptr, rank);
-      const Held h = detail::call(map, at, std::make_index_sequence<rank>{});
-      std::vector<Expr> vars;
-      for (std::size_t k = 0; k < rank; ++k) vars.push_back(at[static_cast<int>(k)]);
+      const auto [vars, h] = held_at<rank>(map);
       address_(tile, lanes, vars, h, w);
     }
   }
@@ -118,6 +112,14 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
 
  private:
   friend class Intrinsic;
+  template <std::size_t rank, class F>  // fresh indices, and where the map holds the element at them
+  static std::pair<std::vector<Expr>, Held> held_at(F& map) {
+    const Indices at = detail::new_indices(nullptr, rank);
+    const Held h = detail::call(map, at, std::make_index_sequence<rank>{});
+    std::vector<Expr> vars;
+    for (std::size_t k = 0; k < rank; ++k) vars.push_back(at[static_cast<int>(k)]);
+    return {std::move(vars), h};
+  }
   Tensor operand(const char*, Type, const Extent*, std::size_t rank, const Scope&, int access, Where);
   std::vector<Extent> extents_of(const Tensor&, std::size_t rank, Where);
   void means_(const Tensor& result, const Tensor& value, Where);

@@ -86,7 +86,8 @@ Expr transform(const Expr&,
                FunctionRef<Expr(const Expr&)> after_children);  // bottom-up; return the node itself to keep it
 void walk(const Expr&, FunctionRef<bool(const Expr&)> enter);   // top-down; false: do not descend
 bool uses_var(const Expr&, Id);
-std::vector<Id> free_vars(const Expr&);  // in order of first appearance
+const char* name_of_var(Id, std::span<const Expr>);  // as these expressions have it; empty: they do not use it
+std::vector<Id> free_vars(const Expr&);              // in order of first appearance
 std::size_t node_count(const Expr&);
 
 }  // namespace ashlar::ir

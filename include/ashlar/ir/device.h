@@ -2,18 +2,18 @@
 #pragma once
 // What stands inside a launch: the lowered form of a parallel program, one body that every thread runs.
 //
-//   Launch      a grid of blocks (in clusters), a number of threads in each. The body refers to their numbers as vars.
-//   Sync        one synchronisation operation: block and warp barriers, mbarriers with a phase and a byte count, commit
+//   Launch      a grid of blocks, in clusters, with a number of threads in each. The body has their numbers as vars.
+//   Sync        one synchronisation operation: barriers of blocks and warps, mbarriers with a phase and a byte count, commit
 //               groups, fences between the generic and the asynchronous proxy.
-//   Intrinsic   what a call means: operands (type, shape, who holds what, by which path, when complete) and a meaning that
-//               is an ordinary stage over the operands, or the name of a native function of the interpreter.
-//   Call        an intrinsic with its operands: a buffer and an address in it, values, a tensor map, an mbarrier.
+//   Intrinsic   what a call means: its operands (type, shape, which thread holds what, by which path, when complete) and a
+//               formula over them, as a stage has one. Where there is none, a native function of the interpreter.
+//   Call        an intrinsic with its operands: a buffer and an address in it, a value, a tensor map or an mbarrier.
 //
-// Invariant: a sync or a call is *collective* over a group of aligned threads (its width): all threads of the group reach it
-// together, so what surrounds it is uniform over that group: conditions and bounds depend on the thread number only
-// through floor(thread / n) with n a multiple of the width. The verifier proves it; semantics stand in docs/parallel.md.
+// Invariant: a sync or a call is *collective* over a group of aligned threads, its width. All threads of the group reach it
+// together, so what surrounds it is uniform over the group: conditions and bounds depend on the thread number only through
+// floor(thread / n), where n is a multiple of the width. The verifier proves that; docs/parallel.md defines the meaning.
 //
-// Example, the sum over a warp:
+// Example: the sum over a warp.
 //
 //   launch sum<<<n /^ 256, 256>>>
 //     let s = x[block * 256 + thread]
@@ -31,66 +31,66 @@
 
 namespace ashlar::ir {
 
-// The numbers of a launch. `grid`, `cluster` and `threads` are over symbols (constants for the last two); a var that the body
-// does not use has id 0. Threads are numbered flat: warp = thread / 32 where the target's warps have 32 lanes.
+// The grid is over symbols; the cluster and the number of threads are constants. A number that the body does not use has id 0.
+// Threads are numbered flat: where warps have 32 lanes, the warp of a thread is thread / 32.
 struct Launch {
   std::string name;
-  Expr grid[3];     // blocks along x, y, z; no block runs where one is 0
-  Expr cluster[3];  // blocks of one cluster; 1 each unless the target has clusters
+  Expr grid[3];     // blocks along x, y and z. Where one is 0, no block runs
+  Expr cluster[3];  // blocks of a cluster; 1 each where the target has no clusters
   std::int64_t threads = 1;
-  int warp = 32;  // lanes of a warp (subgroup) that collectives rely on; 1 if there is none
+  int warp = 32;  // lanes of the warp (subgroup) that collectives rely on; 1 if there is none
   Id block[3] = {0, 0, 0}, thread = 0;
   std::int64_t shared_bytes = 0;
-  std::int64_t registers = 0;  // a thread's budget at the start; 0: the assembler's choice
+  std::int64_t registers = 0;  // what a thread may have at the start; 0: the assembler chooses
 };
 
-// The path by which memory is accessed. Accesses by different proxies to one location are ordered only by a proxy fence.
+// The path of an access to memory. Only a proxy fence orders accesses to one location by different proxies.
 enum class Proxy { generic, async };
 
-// When a call has finished with an operand: one it reads may be overwritten, one it writes may be read.
+// When a call has finished with an operand, so that one that it reads may be overwritten and one that it writes may be read.
 enum class Completion {
   call,           // when the call returns
   copy_group,     // per thread: after a wait that covers the copy group it was committed to (cp.async)
   bulk_group,     // per thread: after a wait that covers the bulk group it was committed to (TMA stores)
   product_group,  // per warpgroup: after a wait that covers the product group it was committed to (wgmma)
-  barrier,        // when the mbarrier of the call has counted its bytes and a wait on that phase has returned
+  barrier,        // when the mbarrier of the call has counted its bytes and a wait for that phase has returned
 };
 
 struct Sync {
   enum class Kind {
-    block,         // all threads of the block; memory of the block ordered
-    named,         // barrier number `index` for `count` threads: waits
-    named_arrive,  // the same, without waiting
+    block,         // all threads of the block wait for each other, and their accesses to memory are ordered
+    named,         // `count` threads wait at barrier number `index`
+    named_arrive,  // arrives there without waiting
     warp,          // the lanes of a warp
     cluster_arrive,
     cluster_wait,
     mbarrier_init,    // `count` arrivals a phase
     mbarrier_arrive,  // one arrival
-    mbarrier_expect,  // one arrival, and `bytes` more that asynchronous copies will have to deliver in this phase
-    mbarrier_wait,    // until the phase of parity `parity` has completed
-    commit,           // closes the current group of `group`
-    wait,             // until at most `count` of the latest groups are pending
-    wait_read,        // bulk groups: until their sources have been read
-    fence_init,       // mbarriers that were initialised become visible to the asynchronous proxy and the cluster
-    fence_proxy,      // this thread's accesses by the generic proxy come before later ones by the asynchronous
+    mbarrier_expect,  // one arrival, and `bytes` more for asynchronous copies to deliver in this phase
+    mbarrier_wait,    // waits until the phase of parity `parity` has completed
+    commit,           // closes the current group of kind `group`
+    wait,             // waits until at most the latest `count` groups are pending
+    wait_read,        // bulk groups: waits until their sources have been read
+    fence_init,       // the asynchronous proxy and the cluster see mbarriers that were initialised before
+    fence_proxy,      // this thread's accesses by the generic proxy come before later ones by the asynchronous proxy
     fence_product,    // wgmma: accesses to registers come before those of the products that follow
-    fence_device,     // orders this thread's writes to global memory before later ones, for all blocks
-    registers,        // sets the warpgroup's register budget to `count` a thread
+    fence_device,     // this thread's writes to global memory come before its later ones, for all blocks
+    registers,        // gives each thread of the warpgroup `count` registers
   };
   Kind kind = Kind::block;
-  Id buffer = 0;  // mbarrier_*: the barrier buffer
-  Expr index;     // mbarrier_*: which of its barriers. named: the barrier's number
-  Expr count;     // arrivals, threads, pending groups, registers
-  Expr bytes;     // mbarrier_expect
-  Expr parity;    // mbarrier_wait: 0 or 1
-  Expr rank;      // mbarrier_arrive: the block of the cluster whose barrier is meant; empty: this one
+  Id buffer = 0;                              // mbarrier_*: the barrier buffer
+  Expr index;                                 // mbarrier_*: which of its barriers. named: the barrier's number
+  Expr count;                                 // of arrivals, threads, pending groups or registers
+  Expr bytes;                                 // mbarrier_expect
+  Expr parity;                                // mbarrier_wait: 0 or 1
+  Expr rank;                                  // mbarrier_arrive: the block of the cluster that has the barrier; empty: this one
   Completion group = Completion::copy_group;  // commit, wait
 };
 
 // One operand of an intrinsic.
 //
-// A user's intrinsic has tiles in any scope, with extents that may be over its sizes: vars that the site gives a value. Where
-// such a tile lies in memory is the site's affair: a call states the strides. In `value` all operands but tiles are vars.
+// A user's intrinsic has tiles in any scope. Their extents may be over sizes: vars to which the call gives a value. How such a
+// tile lies in memory, the call says by strides. In `value` all operands but tiles are vars.
 struct IntrinsicOperand {
   enum class Kind { tile, value, tensor_map, barrier, size };
   enum class Access { read, write, accumulate };
@@ -107,15 +107,15 @@ struct IntrinsicOperand {
   Scope scope = Scope::global;      // a user's tile: where it lies
   std::vector<Expr> extents;        // a user's tile: its logical extents, over sizes
   std::int64_t min = 0, max = INT64_MAX, multiple_of = 1;  // size: what the implementation takes
-  // Where logical element (vars…) lies. In registers: which thread of the group holds it, in which of its registers, counted
-  // from the operand's address. In memory: the distance from the operand's address in elements, or {thread, distance}, from
-  // the address that this thread of the group gives (ldmatrix: a row for each lane). Empty: a native function knows.
+  // Where logical element (vars…) lies. In registers: {thread of the group that holds it, register}, counted from the operand's
+  // address. In memory: its distance from the operand's address, in elements, or {thread, distance} from the address that
+  // this thread of the group gives (ldmatrix: a row for each lane). Empty: a native function knows.
   std::vector<Id> vars;
   std::vector<Expr> map;  // over vars alone
 };
 
-// What an intrinsic of the compiler's own does (ir/intrinsics.h makes them): back ends and the interpreter ask for this, never
-// for the name. A user's has none.
+// What an intrinsic of the compiler's own does (ir/intrinsics.h makes them). Back ends and the interpreter ask for this, never
+// for the name. A user's intrinsic has none.
 enum class DeviceOp : std::uint8_t {
   none,
   shuffle_xor,
@@ -139,9 +139,9 @@ struct Intrinsic {
   std::string name;
   int group = 1;  // aligned threads that execute one call together
   std::vector<IntrinsicOperand> operands;
-  // What it computes: the element at `spatial` of the one operand that is written, with reduce variables a term of the sum
-  // (by fma where it is a product, as a stage's), which starts from 0 or from the old element. `value` loads tiles by their
-  // logical indices. Or empty, and then the interpreter has a function for `device`.
+  // What it computes: the element at `spatial` of the one operand that is written. With reduce variables, a term of its sum (by
+  // fma where the term is a product, as in a stage), which starts from 0 or from the old element. `value` loads tiles by their
+  // logical indices. Empty: the interpreter has a function for `device`.
   std::vector<Id> spatial;
   std::vector<Id> reduce;
   std::vector<std::int64_t> reduce_extents;
@@ -157,7 +157,7 @@ struct Intrinsic {
   bool is_users() const { return !spatial_extents.empty(); }
 };
 
-// A box of a tensor in global memory that the asynchronous engine moves: built by the host, a parameter of the launch.
+// A box of a tensor in global memory, which the asynchronous engine moves. The host builds it and gives it to the launch.
 struct TensorMap {
   Id id = 0;
   std::string name;

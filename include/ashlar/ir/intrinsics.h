@@ -14,7 +14,7 @@
 namespace ashlar::ir {
 
 // to[lane] = from[source(lane)] over a warp. xor: lane ^ mask. idx: source, the same for all lanes. up, down: lane - delta,
-// lane + delta, and the lane's own where that is no lane. Names: shuffle_xor, shuffle_idx, shuffle_up, shuffle_down.
+// lane + delta, and the lane's own value if that is not a lane. Names: shuffle_xor, shuffle_idx, shuffle_up, shuffle_down.
 Intrinsic shuffle_xor(Type, int warp = 32);   // to, from, mask
 Intrinsic shuffle_idx(Type, int warp = 32);   // to, from, source
 Intrinsic shuffle_up(Type, int warp = 32);    // to, from, delta

@@ -43,6 +43,16 @@ enum class Takes : std::uint8_t {
   other,  // what analysis/verify says
 };
 
+// The number of a type that changes nothing: op(number, x) is x, and op(x, number) too where the operator commutes.
+enum class Neutral : std::uint8_t {
+  none,
+  zero,
+  one,
+  ones,    // all bits; true
+  lowest,  // of the type: minus infinity, or the lowest number where it has none
+  highest,
+};
+
 // The least and the largest number that an integer may be.
 struct Interval {
   std::int64_t low, high;
@@ -61,12 +71,15 @@ struct Applied {
 
 struct Operation {
   struct Laws {
-    double cost = 1;                            // of one lane, beside an addition
-    int work = 0;                               // operations on data that reports count it as
-    bool commutes = false;                      // op(a, b) is op(b, a)
-    bool regroups = false;                      // op(op(a, b), c) is op(a, op(b, c)), to the bit, on data integers
-    const char* sign = "";                      // between operands, where it is written so
-    int binds = 0;                              // how tightly, then
+    double cost = 1;                  // of one lane, beside an addition
+    int work = 0;                     // operations on data that reports count it as
+    bool commutes = false;            // op(a, b) is op(b, a)
+    bool regroups = false;            // op(op(a, b), c) is op(a, op(b, c)), to the bit, on data integers
+    Neutral neutral = Neutral::none;  // what a reduction by it begins with
+    bool may_trap = false;            // machines take exception to some integers: a lane that is not there computes nothing
+    bool pure = true;                 // its operands alone say what it is; else memory, or the place, has a say
+    const char* sign = "";            // between operands, where it is written so
+    int binds = 0;                    // how tightly, then
     Expr (*spelled)(const Applied&) = nullptr;  // by other operators; empty where it stays what it is
   };
   Op op;
@@ -83,6 +96,11 @@ std::span<const Operation> operations();  // all of them, in the order of the en
 const Operation& operation(Op);
 
 constexpr bool is_narrow(Type t) { return t.is_float() && t.bits < 32; }  // f16, bf16 and the 8-bit floats
+
+// The neutral number of an operator that has one, and of a reducer that is one.
+enum class ReducerKind;
+Expr identity_of(Op, Type);
+Expr identity_of(ReducerKind, Type);
 
 inline bool is_function(Op op) { return operation(op).kind == Kind::function; }
 // What takes numbers to numbers of their type, floats included.

@@ -18,12 +18,12 @@
 
 namespace ashlar::ir {
 
-// index = var - n; nothing where n is no constant.
+// index = var - n; empty if n is not a constant.
 std::optional<std::int64_t> distance_before(const Expr& index, Id var);
 
 struct SelfRead {
   Expr load;
-  // How many steps before its reader it lies, in each dimension and in its direction; nothing where that is no constant.
+  // How many steps before its reader it lies, in each dimension and in its direction; empty if that is not a constant.
   std::vector<std::optional<std::int64_t>> back;
   // How many it lies before it at least, wherever it is read; nothing where no bound is known.
   std::vector<std::optional<std::int64_t>> least;

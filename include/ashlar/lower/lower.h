@@ -4,19 +4,33 @@
 //
 // Passes run in the order of a table (src/lower/lower.cpp):
 //
-//   parts       a reduction over threads gets parts and their combination          Program -> Program
-//   inits       the init of every reduction becomes a nest of its own                 Program -> Program
-//   flatten     boxes become storage, blocks become guarded stores to flat addresses  Program -> Kernel
+//   dropped     components that lack a dimension are stored by a block of their own     Program -> Program
+//   parts       a reduction over threads gets parts and their combination               Program -> Program
+//   inits       the init of every reduction becomes a nest of its own                   Program -> Program
+//   flatten     boxes become storage, blocks become guarded stores to flat addresses    Program -> Kernel
 //   launches    nests with loops bound to blocks and threads become launches
 //   pipeline    the loads of a pipelined loop run ahead, into a ring
 //   synchronise barriers of warps and blocks, where a thread may touch what another one has touched
+//   tables      unrolled loops that pick indices from a constant become their iterations
 //   interior    vectors whose lanes are all active and inside get a version without masks and clamps
 //   guards      a condition is tested at the outermost loop where it is known, or becomes a bound of its loop
+//   remainders  a remainder of a value that lies near its period becomes a choice
+//   strides     rows of an argument that may have gaps get a version for those that have none
+//   conversions a float that becomes an integer and is clamped is converted once
 //   math        functions become polynomials, narrow floats compute in f32
 //   vectorize   a vectorized loop becomes vector expressions; conditions on lanes become masks
 //   unroll      an unrolled loop becomes its iterations
+//   constants   elements of constants at known addresses become numbers
 //   tidy        loops of one iteration, decided conditions and empty bodies disappear
+//   spare lanes the lanes of a temporary past the end of a row are stored like the rest
 //   registers   the contract of Scope::registers: constant addresses that fit the register file
+//   first steps the first steps of a recurrence get a loop of their own
+//   carry       what later steps of a recurrence read stays in registers
+//   scans       steps that combine by an operator that associates are computed a vector at a time
+//   unread      stores to a temporary that nothing loads any more disappear
+//
+// From `flatten` on the kernel carries what passes know of its buffers, loops and stores (ir/lowering.h); after the last pass
+// nothing of that is left. A program with variants is lowered once for each, and their kernels become the arms of one `if`.
 //
 // Lowering is total on programs that a Schedule accepted. What can still be refused depends on the target: buffers in
 // Scope::registers or Scope::stack that do not fit, at the line that put them there.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Scopes of limited size: what lies in one fits in it.
+// Scopes of limited size: buffers in a scope must fit.
 #include <ashlar/ir/program.h>
 
 namespace ashlar::schedule {
 
-// A temporary in a scope of limited size has a constant size within it, or this is refused; all others pass.
+// Refuses a temporary in a scope of limited size unless its size is constant and fits. Accepts all other buffers.
 void require_capacity(const ir::Program&, const ir::Buffer&);
 
 }  // namespace ashlar::schedule

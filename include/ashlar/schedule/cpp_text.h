@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// A trace as the C++ that makes it: handles with names from their axes and stages, one statement a step, in the trace's order.
+// A trace as C++ that makes the same steps: one statement for each step, with handles named after their axes and stages.
 //
 //   void schedule(ashlar::Schedule& s, const ashlar::Tensor& B, const ashlar::Tensor& C) {
 //     using namespace ashlar;
@@ -10,9 +10,9 @@
 //     s.cache_read(B, {C}, Scope::stack);
 //   }
 //
-// Invariant: the function applied to the algorithm makes the same steps, with the same ids. Names are for people and made
-// unique; a loop that no step gave out is found by spatial, reduction, copy, or its position among loops(). A step that no call
-// of the language makes by itself is written as the replay of its JSON.
+// Invariant: applied to the algorithm, the function makes the same steps with the same ids. Names are made unique. A loop that
+// no step returned is found by spatial, reduction, copy, or its position among loops(). A step that no single call makes is
+// written as the replay of its JSON.
 #include <cstdint>
 #include <string>
 #include <string_view>

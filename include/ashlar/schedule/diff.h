@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What two schedules do differently: their steps side by side, as the C++ of Schedule::to_cpp.
+// The differences between two schedules: their steps side by side, as the C++ of Schedule::to_cpp.
 //
 //   std::puts(diff(before, after).text.c_str());
 //
@@ -9,10 +9,9 @@
 //     + auto [jo, ji] = s[C].split(j, 16);
 //       s[C].vectorize(ji);
 //
-// Steps are the same where they do the same to what has the same name and comes from the same axis; ids and the lines that
-// asked for them are nothing to it. So the schedules may be of one algorithm or of two, with other shapes or stages in between;
-// a loop stays what it is where an earlier split got another factor. Steps that only changed places stand as taken away and put
-// in.
+// Two steps are equal if they do the same to loops or stages of the same name and the same axis; ids and source lines do not
+// matter. So the schedules may belong to one algorithm or to two algorithms with different shapes or additional stages, and a
+// loop stays the same if an earlier split has another factor. A step that moved is shown as removed and added.
 #include <string>
 
 #include <ashlar/schedule/schedule.h>

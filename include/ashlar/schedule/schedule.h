@@ -7,11 +7,11 @@
 //   s[C].vectorize(ji, s.target().lanes(f32)).parallel(io);
 //   s[P].compute_at(jo);
 //
-// Handles are values: an id and the schedule they came from, which alone takes them (a copy of a schedule has handles of its
-// own). A consumed loop remembers what it became: using k after split(k, ...) is refused with "k of C, which was split into ko
-// and ki at matmul.cpp:31".
+// Handles are values: an id and the schedule that they came from. Only this schedule accepts them; a copy of a schedule has its
+// own handles. A consumed loop remembers what it became: using k after split(k, ...) is refused with "k of C, which was split
+// into ko and ki at matmul.cpp:31".
 //
-// The order that always works: consumer loops, placement, producer loops, storage, kinds.
+// This order of steps always works: consumer loops, placement, producer loops, storage, kinds of loops.
 #include <array>
 #include <initializer_list>
 #include <optional>
@@ -48,7 +48,7 @@ namespace detail {
 struct ScheduleState;
 }
 
-class Loop {  // a handle to one loop of a stage; the schedule that it came from takes it
+class Loop {  // a handle to one loop of a stage, for the schedule that it came from
  public:
   Loop() = default;
   Expr extent(Where = Where::current()) const;             // over symbols and the variables of loops around it
@@ -95,11 +95,11 @@ struct Parts {
 };  // split(k, Parts{8}): into 8, instead of by 8
 
 // What a split does with an extent that the factor does not divide: guard (the default) tests, shift moves the last tile back,
-// pad computes past the end, peel takes the last tile apart, exact proves that there is none. predicate is guard by another
-// name.
+// pad computes past the end, peel makes a separate loop for the last tile, exact proves that the factor divides. predicate is
+// another name for guard.
 enum class Tail { guard, predicate, shift, pad, peel, exact };
 enum class Peel { first, last };
-enum class Place { last, first };  // whether rfactor's new dimension comes after or before the others
+enum class Place { last, first };  // rfactor's new dimension comes after or before the others
 struct Ends {                      // the loops over the iterations taken out at both ends
   Loop first, last;
 };
@@ -180,7 +180,7 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   std::vector<Loop> spatial_loops(Where w = Where::current()) const { return roots_(false, {}, w); }  // as many as there are
   std::vector<Loop> reduction_loops(Where w = Where::current()) const { return roots_(true, {}, w); }
   Loop loop(const Axis&, Where = Where::current()) const;           // by identity
-  std::vector<Loop> nest(Where = Where::current()) const;           // as it stands, outermost first
+  std::vector<Loop> nest(Where = Where::current()) const;           // in the current order, outermost first
   std::vector<Loop> loops(Where = Where::current()) const;          // all there are, peeled ones and copies among them
   Loop copy(Loop of, Loop peeled, Where = Where::current()) const;  // inside a peeled loop, the copy of a loop
   // The stage of this name inside of this recurrence; without a name, the only one. A reduction that is written in the step has
@@ -224,7 +224,7 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   // ---- placement. A Loop belongs to one stage, so the stage is not named as well
   Stage compute_at(Loop, Where = Where::current()) const;  // inside a loop of its reader, for what an iteration reads
   Stage compute_root(Where = Where::current()) const;      // outside of all loops: each point once
-  Stage inline_(Where = Where::current()) const;           // its formula in the place of each read
+  Stage inline_(Where = Where::current()) const;           // replaces each read by its formula
   Stage fuse_into(Loop producer_loop, Where = Where::current()) const;  // reverse compute_at
   Stage fuse_siblings(Loop sibling, Where = Where::current()) const;    // one loop of both outermost ones, of equal extent
   Stage store_at(Loop, Where = Where::current()) const;                 // storage that lives around this loop's iteration
@@ -253,7 +253,8 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   Stage drop_dim(int component, int dim, Where = Where::current()) const;
   // A layout that leaves `by` elements free behind each row of a dimension: row r of 32 starts at r * (32 + by).
   Stage pad(int dim, Factor by, Where = Where::current()) const;
-  Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;  // asks for what is read `ahead` later
+  Stage prefetch(Loop, StageRef, Factor ahead,
+                 Where = Where::current()) const;  // fetches what is read `ahead` iterations later
   // Loads ahead: in each iteration of the loop where this stage is placed, its values for the next one are computed before
   // those of the current one are read. This is a pipeline of two stages; several loads of one loop share one.
   Stage double_buffer(Where = Where::current()) const;
@@ -272,7 +273,7 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   std::array<Stage, 3> associative_scan(Loop, Where = Where::current()) const;
   // The loop may be bound to threads: each sums a part, and every thread gets the sum of all parts.
   Stage cross_thread_reduce(Loop, Where = Where::current()) const;
-  Stage decompose_init(Loop, Where = Where::current()) const;  // the init stands before the loop, apart from the update
+  Stage decompose_init(Loop, Where = Where::current()) const;  // moves the init before the loop, separate from the update
   // Steps that run at the same time (parallel, or bound to blocks or threads) update memory atomically.
   Stage atomic(Where = Where::current()) const;
   // Multiplies out a sum of integers whose term is a product with sums in it: (x - z) * w becomes one sum of x * w and one of
@@ -321,6 +322,8 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   Stage swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
   const std::vector<ir::Id>& apply(const schedule::Primitive&, std::vector<schedule::Arg>, Where) const;
   Stage done(const schedule::Primitive&, std::vector<schedule::Arg>, Where) const;  // which gives out no handle
+  Stage of_own(const schedule::Primitive&, Loop, Where) const;                      // such a step of one loop, of this stage,
+  Stage of_any(const schedule::Primitive&, Loop, Where) const;                      // or of this stage and a loop of any
   schedule::Arg own(Loop, const schedule::Primitive&, Where) const;                 // a loop of this stage
   schedule::Arg any(Loop, const schedule::Primitive&, Where) const;                 // a loop of this schedule
   schedule::Arg any(Loop, const char* call, Where) const;
@@ -374,7 +377,7 @@ class Schedule {  // of a program: a value, copying is deep
     return attempt_([](void* f) { (*static_cast<std::remove_reference_t<F>*>(f))(); }, &steps);
   }
   const Target& target() const;  // what code is made for: lanes, caches, features
-  std::string text() const;      // the program as it stands
+  std::string text() const;      // the current program
   std::string trace() const;     // a line a step
   std::string json() const;      // the steps, to save and replay
   // The steps as C++ calls: a file with one function of the schedule, the tensors and whatever else the steps name. Asked of a

@@ -27,21 +27,9 @@ struct Arg {
   std::vector<Expr> exprs;                   // exprs: an index map, or one value
   const ir::Intrinsic* intrinsic = nullptr;  // lives as long as the process
 
-  static Arg stage(ir::Id id) {
-    Arg a;
-    a.kind = Kind::stage, a.id = id;
-    return a;
-  }
-  static Arg loop(ir::Id id) {
-    Arg a;
-    a.kind = Kind::loop, a.id = id;
-    return a;
-  }
-  static Arg buffer(ir::Id id) {
-    Arg a;
-    a.kind = Kind::buffer, a.id = id;
-    return a;
-  }
+  static Arg stage(ir::Id id) { return of(Kind::stage, id); }
+  static Arg loop(ir::Id id) { return of(Kind::loop, id); }
+  static Arg buffer(ir::Id id) { return of(Kind::buffer, id); }
   static Arg integer(std::int64_t v) {
     Arg a;
     a.value = v;
@@ -67,6 +55,13 @@ struct Arg {
     a.kind = Kind::exprs, a.vars = std::move(vars), a.exprs = std::move(exprs);
     return a;
   }
+
+ private:
+  static Arg of(Kind kind, ir::Id id) {
+    Arg a;
+    a.kind = kind, a.id = id;
+    return a;
+  }
 };
 
 struct Step {
@@ -80,13 +75,14 @@ struct Step {
   std::string text;             // for people, made by apply: "split(k of C, 256, guard) -> ko of C and ki of C"
 };
 
-// What became of loops and stages that are no more: "was split into io and ii at matmul.cpp:31".
+// What became of loops and stages that no longer exist: "was split into io and ii at matmul.cpp:31".
 struct Consumed {
   std::string name, reason;
   std::vector<ir::Id> successors;
 };
 
-// `program` holds those of its variants. The trace is of all, in the order in which steps were made.
+// `program` also has the programs of its variants. The trace has the steps of all of them, in the order in which they were
+// made.
 struct Scheduled {
   ir::Program program;
   std::map<ir::Id, Consumed> consumed;
@@ -102,14 +98,14 @@ const Scheduled& variant(const Scheduled&, std::size_t number);  // 0: the gener
 // vectorized loops, exact and shifting tails, slides, folds, reads inside domains) is proved again.
 const std::vector<ir::Id>& apply(Scheduled&, Step, const Target&);
 
-// What must hold once the schedule is complete, beside what holds after each step: capacities (stack, registers).
+// Checks what must hold for a complete schedule, in addition to what holds after each step: capacities (stack, registers).
 void finish(const Scheduled&, const Target&);
 
 std::vector<std::string_view> primitive_names();
 
 std::string text(const Step&);               // "split(k of C, 256, guard) -> ko of C and ki of C   matmul.cpp:31"
 std::string json(const std::vector<Step>&);  // an array of steps
-// Refuses what is not one, naming the entry.
+// Refuses text that is not such an array, and names the entry.
 std::vector<Step> steps_from_json(std::string_view, Where = Where::current());
 
 }  // namespace ashlar::schedule

@@ -67,7 +67,7 @@ Type sum_type(const char* family, const Schedule& s, const Stage& stage, int mos
       d.spatial_rank() + 1 != static_cast<int>(d.iters.size()) || d.spatial_rank() < 2 ||
       static_cast<int>(d.iters.size()) > most_loops)
     refuse(family, "a sum over one dimension, of two to " + std::to_string(most_loops - 1) + " dimensions",
-           d.name + (d.is_reduction() ? "" : ", which is no sum"), where);
+           d.name + (d.is_reduction() ? "" : ", which is not a sum"), where);
   if (stage.nest(where).size() != d.iters.size())
     refuse(family, "a stage whose loops are as they were defined", d.name + ", which was scheduled before", where);
   return d.values[0].type();

@@ -38,12 +38,22 @@ std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero, bool pa
   return {};
 }
 
+namespace {
+struct PanelLoops {
+  Loop panel, half, lane;
+};
+PanelLoops columns_in_lanes(const Stage& panels, Loop columns, const DotPanels& p) {
+  auto [panel, column] = panels.split(columns, p.columns, Tail::pad);
+  auto [half, lane] = panels.split(column, p.lanes, Tail::exact);
+  return {panel, half, lane};
+}
+}  // namespace
+
 Loop dot_panels_of_rows(const Stage& panels, const Stage& rows, const DotPanels& p, Loop at_block) {
   panels.compute_at(at_block).transform_layout(
       [&](Var r, Var c) { return at(c / p.columns, r / p.step, c % p.columns, r % p.step ^ p.exchange); });
   auto [bk, bj] = panels.spatial<2>();
-  auto [panel, column] = panels.split(bj, p.columns, Tail::pad);
-  auto [half, lane] = panels.split(column, p.lanes, Tail::exact);
+  const auto [panel, half, lane] = columns_in_lanes(panels, bj, p);
   auto [steps, k] = panels.split(bk, p.step, Tail::exact);
   panels.reorder(steps, panel, half, lane, k);
   rows.compute_at(steps);
@@ -55,8 +65,7 @@ Loop dot_panels_of_columns(const Stage& panels, const Stage& rows, const DotPane
   panels.compute_at(at_block).transform_layout(
       [&](Var c, Var r) { return at(c / p.columns, r / p.step, c % p.columns, r % p.step ^ p.exchange); });
   auto [bj, bk] = panels.spatial<2>();
-  auto [panel, column] = panels.split(bj, p.columns, Tail::pad);
-  auto [half, lane] = panels.split(column, p.lanes, Tail::exact);
+  const auto [panel, half, lane] = columns_in_lanes(panels, bj, p);
   auto [run, of_run] = panels.split(bk, p.run, Tail::pad);
   auto [steps, k] = panels.split(of_run, p.step, Tail::exact);
   panels.reorder(panel, half, run, steps, lane, k);

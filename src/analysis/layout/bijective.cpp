@@ -274,30 +274,4 @@ Verdict injective_on(std::span<const Id> vars, std::span<const Expr> map, const 
   return v;
 }
 
-Verdict bijective_on(std::span<const Id> vars, const Expr& address, const IndexBox& box, const Facts& facts) {
-  Verdict v = injective_on(vars, std::span(&address, 1), box, facts);
-  if (!v) return v;
-  std::int64_t elements = 1;
-  for (const Expr& e : box.extent) {
-    std::int64_t n = 0;
-    if (!ir::is_int(simplify(e, facts), &n) || __builtin_mul_overflow(elements, n, &elements))
-      return {Answer::unknown, Step::none, "the extent " + ir::text(e) + " is no constant", {}, {}, {}};
-  }
-  // As many different places as elements: all of 0 to elements - 1, if none lies beyond.
-  std::vector<VarRange> ranges;
-  for (std::size_t d = 0; d < vars.size(); ++d)
-    ranges.push_back({vars[d], {box.lo[d], ir::sub(ir::add(box.lo[d], box.extent[d]), ir::index(1))}});
-  Facts inside = facts;
-  for (const VarRange& r : ranges) inside.range(r.id, r.range.lo, r.range.hi);
-  const Interval all = bounds_over(address, ranges, facts);
-  std::int64_t lo = 0, hi = 0;
-  if (all.bounded() && ir::is_int(all.lo, &lo) && ir::is_int(all.hi, &hi) && lo == 0 && hi == elements - 1) return v;
-  const Proof fits = prove(ir::logic_and(ir::le(ir::index(0), address), ir::lt(address, ir::index(elements))), inside);
-  if (fits) return v;
-  if (fits.answer == Answer::refuted)
-    return {Answer::refuted, Step::intervals, "(" + fits.why + ") lies outside of the " + std::to_string(elements) + " places",
-            fits.witness,    fits.witness,    {}};
-  return {Answer::unknown, Step::none, fits.why, {}, {}, {}};
-}
-
 }  // namespace ashlar::analysis

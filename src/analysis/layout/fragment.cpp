@@ -155,19 +155,4 @@ FragmentInverse inverse(const Fragment& f, const Expr& thread, const Expr& reg) 
   return r;
 }
 
-FragmentRead tiled(const Fragment& f, std::span<const std::int64_t> counts) {
-  if (counts.size() != f.shape.size()) return {std::nullopt, "a tile needs a count for each dimension"};
-  std::vector<std::int64_t> shape;
-  ir::Substitution inner;
-  Expr tile = ir::index(0);
-  for (std::size_t d = 0; d < counts.size(); ++d) {
-    const Expr x = ir::var(f.vars[d], "x" + std::to_string(d)), edge = ir::index(f.shape[d]);
-    shape.push_back(f.shape[d] * counts[d]);
-    inner.emplace_back(f.vars[d], ir::mod(x, edge));
-    tile = ir::add(ir::mul(tile, ir::index(counts[d])), ir::div(x, edge));
-  }
-  return fragment(f.vars, shape, ir::substitute(f.thread, inner),
-                  ir::add(ir::mul(tile, ir::index(f.registers)), ir::substitute(f.reg, inner)), f.threads, f.copies);
-}
-
 }  // namespace ashlar::analysis

@@ -126,39 +126,4 @@ FragmentMatch fragments_equal(const Fragment& a, const Fragment& b, bool rename_
   return m;
 }
 
-FragmentReuse reuse(const Fragment& accumulators, const Fragment& operand) {
-  FragmentReuse r;
-  if (accumulators.shape.size() != operand.shape.size()) {
-    r.why = "tiles of " + std::to_string(accumulators.shape.size()) + " and " + std::to_string(operand.shape.size()) +
-            " dimensions";
-    return r;
-  }
-  std::size_t tiles = 1;
-  for (std::size_t d = 0; d < operand.shape.size(); ++d) {
-    if (accumulators.shape[d] % operand.shape[d] != 0) {
-      r.why = "a tile of " + text(operand.shape) + " does not divide " + text(accumulators.shape);
-      return r;
-    }
-    r.counts.push_back(accumulators.shape[d] / operand.shape[d]);
-    tiles *= static_cast<std::size_t>(r.counts.back());
-  }
-  const FragmentRead repeated = tiled(operand, r.counts);
-  if (!repeated.fragment) {
-    r.why = repeated.why;
-    return r;
-  }
-  const FragmentMatch m = fragments_equal(*repeated.fragment, accumulators);
-  if (!m.equal) {
-    r.why = m.why;
-    return r;
-  }
-  r.possible = true;
-  const auto each = static_cast<std::size_t>(operand.registers);
-  for (std::size_t t = 0; t < tiles; ++t) {
-    auto& one = r.registers.emplace_back();
-    for (std::size_t s = 0; s < each; ++s) one.push_back(t * each + s < m.registers.size() ? m.registers[t * each + s] : -1);
-  }
-  return r;
-}
-
 }  // namespace ashlar::analysis

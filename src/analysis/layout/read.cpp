@@ -44,7 +44,7 @@ class Reader {
     for (const Expr& e : outputs) outputs_.push_back(engine.simplify(e));
     for (const Id id : vars) {
       Variable v;
-      v.var = ir::var(id, name_in(outputs, id));
+      v.var = ir::var(id, ir::name_of_var(id, outputs));
       v.range = engine.range(engine.simplify(v.var));
       if (v.range.lo < 0) throw Unreadable{std::string(v.var.node()->name) + " may be negative"};
       vars_.push_back(v);
@@ -68,16 +68,6 @@ class Reader {
   }
 
  private:
-  static const char* name_in(std::span<const Expr> where, Id id) {
-    const char* name = "";
-    for (const Expr& e : where)
-      ir::walk(e, [&](const Expr& x) {
-        if (ir::is(x, Op::var) && x.node()->id == id && x.node()->name) name = x.node()->name;
-        return true;
-      });
-    return name;
-  }
-
   Variable* variable(const Expr& e) {
     if (!ir::is(e, Op::var)) return nullptr;
     for (Variable& v : vars_)

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include <ashlar/ir/numeric.h>
-#include <ashlar/ir/refusal.h>
+#include <ashlar/ir/operation.h>
 
 namespace ashlar::analysis {
 
@@ -40,26 +39,7 @@ ThreadTree thread_tree(std::int64_t threads, int warp, std::int64_t below, std::
 }
 
 Expr identity_of(const ir::Reducer& r, std::size_t component, Type t) {
-  switch (r.kind) {
-    case ir::ReducerKind::custom:
-      return r.identity.at(component);
-    case ir::ReducerKind::sum:
-    case ir::ReducerKind::strict_sum:
-      return t.is_float() ? ir::float_const(t, 0) : ir::int_const(t, 0);
-    case ir::ReducerKind::product:
-      return t.is_float() ? ir::float_const(t, 1) : ir::int_const(t, 1);
-    case ir::ReducerKind::minimum:
-    case ir::ReducerKind::maximum: {
-      const bool low = r.kind == ir::ReducerKind::maximum;
-      if (t.is_float()) return ir::float_const(t, low ? -ir::highest_real(t) : ir::highest_real(t));
-      if (t.is_unsigned() || t.is_bool()) return ir::int_const(t, low ? 0 : -1);
-      const std::int64_t top = static_cast<std::int64_t>((std::uint64_t{1} << (t.bits - 1)) - 1);
-      return ir::int_const(t, low ? -top - 1 : top);
-    }
-    case ir::ReducerKind::none:
-      break;
-  }
-  throw InternalError("the identity of what is no reducer");
+  return r.kind == ir::ReducerKind::custom ? r.identity.at(component) : ir::identity_of(r.kind, t);
 }
 
 }  // namespace ashlar::analysis

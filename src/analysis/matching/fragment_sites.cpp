@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <ashlar/analysis/scope_call.h>
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/analysis/tensorize.h>
 #include <ashlar/ir/print.h>
@@ -10,19 +11,23 @@
 
 namespace ashlar::analysis {
 
+using ir::AllocStmt;
+using ir::BlockStmt;
 using ir::Id;
 using ir::LoopKind;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
 AllocAround alloc_around(const Program& p, const std::vector<const Stmt*>& path, Id buffer) {
   const auto in = [&](const std::vector<Stmt>& list) -> const Stmt* {
     for (const Stmt& s : list)
-      if (s.kind == Stmt::Kind::alloc && s.buffer == buffer) return &s;
+      if (const AllocStmt* alloc = s.as<AllocStmt>(); alloc && alloc->buffer == buffer) return &s;
     return nullptr;
   };
   for (std::size_t k = path.size(); k-- > 0;)
-    if (const Stmt* s = in(path[k]->body)) return {s, k + 1};
+    if (const Stmt* s = in(path[k]->body())) return {s, k + 1};
   return {in(p.body), 0};
 }
 
@@ -72,22 +77,22 @@ class Finder {
     throw FragmentProblem{primitive, std::move(expected), std::move(found), where};
   }
   bool is_fragment(Id buffer) const { return p_.buffer(buffer).scope == Scope::fragment; }
-  const std::string& axis_name(const Stmt& loop) const { return p_.axis(loop.axis).name; }
+  const std::string& axis_name(const Stmt& loop) const { return p_.axis(loop.get<LoopStmt>().axis).name; }
 
   // ---- who holds what ------------------------------------------------------------------------------------------------------
   void tensorized(const std::vector<Stmt>& list) {
     for (const Stmt& s : list) {
       path_.push_back(&s);
-      if (s.kind == Stmt::Kind::loop && s.loop_kind == LoopKind::tensorized)
+      if (ir::is_loop(s, LoopKind::tensorized))
         hold(s);
       else
-        tensorized(s.body);
+        tensorized(s.body());
       path_.pop_back();
     }
   }
 
   void hold(const Stmt& loop) {
-    const ir::Intrinsic& f = *p_.intrinsics.at(loop.intrinsic);
+    const ir::Intrinsic& f = *p_.intrinsics.at(loop.get<LoopStmt>().intrinsic);
     const IntrinsicMatch m = match_intrinsic(p_, loop, f);
     if (!m.matches) throw InternalError("a tensorized loop that is not what " + f.name + " means: " + m.found);
     if (f.group > 1) whole_warps("a call of " + f.name);
@@ -165,14 +170,15 @@ class Finder {
       ir::Substitution zero;
       for (std::size_t k = around.depth; k < path_.size(); ++k) {
         const Stmt& s = *path_[k];
-        if (s.kind != Stmt::Kind::loop || !ir::uses_var(from, s.axis)) continue;
-        const Expr next = ir::substitute(from, {{s.axis, ir::add(ir::axis_var(p_, s.axis), ir::index(1))}});
+        const LoopStmt* loop = s.as<LoopStmt>();
+        if (!loop || !ir::uses_var(from, loop->axis)) continue;
+        const Expr next = ir::substitute(from, {{loop->axis, ir::add(ir::axis_var(p_, loop->axis), ir::index(1))}});
         std::int64_t step = 0;
         if (!ir::is_int(simplify(ir::sub(next, from), facts), &step))
           stop("tensorize", "indices into " + name + " that move evenly with loops",
                "dimension " + std::to_string(d) + " at " + ir::text(from) + " behind its first element", where);
         index.terms.push_back({&s, step});
-        zero.emplace_back(s.axis, ir::index(0));
+        zero.emplace_back(loop->axis, ir::index(0));
       }
       if (!ir::is_int(simplify(ir::substitute(from, zero), facts), &index.constant))
         stop("tensorize",
@@ -185,11 +191,13 @@ class Finder {
 
   // A loop that chooses among tiles: its iterations become constants.
   void choose_tiles(Id buffer, const Stmt& loop, Where where) {
+    const LoopStmt& node = loop.get<LoopStmt>();
     const std::string& name = p_.buffer(buffer).name;
-    if (loop.loop_kind == LoopKind::bound || loop.loop_kind == LoopKind::vthread)
-      stop("store_in", "storage of " + name + " inside of the loops over warps and virtual threads (compute_at)",
+    if (node.kind == LoopKind::bound || node.kind == LoopKind::vthread)
+      stop(scope_call(p_, p_.buffer(buffer)),
+           "storage of " + name + " inside of the loops over warps and virtual threads (compute_at)",
            "the storage outside of " + axis_name(loop) + ", which chooses among its tiles", p_.buffer(buffer).where);
-    if (loop.loop_kind != LoopKind::serial && loop.loop_kind != LoopKind::unrolled)
+    if (node.kind != LoopKind::serial && node.kind != LoopKind::unrolled)
       stop("tensorize", "a serial or unrolled loop over tiles of " + name, axis_name(loop) + ", which has another kind", where);
     sites_.unrolled.insert(loop.id);
   }
@@ -213,29 +221,30 @@ class Finder {
   void blocks(const std::vector<Stmt>& list) {
     for (const Stmt& s : list) {
       path_.push_back(&s);
-      if (s.kind == Stmt::Kind::block)
+      if (s.is<BlockStmt>())
         block(s);
-      else if (s.kind != Stmt::Kind::loop || s.loop_kind != LoopKind::tensorized)
-        blocks(s.body);
+      else if (!ir::is_loop(s, LoopKind::tensorized))
+        blocks(s.body());
       path_.pop_back();
     }
   }
 
   void whole_warps(const std::string& what) const {
     for (const Stmt* s : path_) {
-      if (s->kind != Stmt::Kind::loop) continue;
-      if (s->loop_kind == LoopKind::bound && !ir::is_block(s->bound_to) && !(s->bound_to == gpu::warp))
+      const LoopStmt* loop = s->as<LoopStmt>();
+      if (!loop) continue;
+      if (loop->kind == LoopKind::bound && !ir::is_block(loop->bound_to) && !(loop->bound_to == gpu::warp))
         stop("bind", "whole warps around " + what + " (bind to gpu::warp)",
-             axis_name(*s) + ", bound to " + ir::text(s->bound_to), s->where);
-      if (s->loop_kind == LoopKind::vectorized) stop("vectorize", "no vector around " + what, axis_name(*s), s->where);
+             axis_name(*s) + ", bound to " + ir::text(loop->bound_to), s->where);
+      if (loop->kind == LoopKind::vectorized) stop("vectorize", "no vector around " + what, axis_name(*s), s->where);
     }
   }
 
   void block(const Stmt& s) {
-    const ir::Stage& stage = p_.stage(s.stage);
-    const Stmt* nest = nullptr;
+    const ir::Stage& stage = p_.stage(s.get<BlockStmt>().stage);
+    const NestStmt* nest = nullptr;
     for (const Stmt* on : path_)
-      if (on->kind == Stmt::Kind::nest) nest = on;
+      if (const NestStmt* here = on->as<NestStmt>()) nest = here;
     std::vector<std::pair<Id, std::vector<Expr>>> accesses;  // what is written first
     const ir::Substitution values = ir::iter_values(p_, *nest);
     std::vector<Expr> own;
@@ -254,18 +263,19 @@ class Finder {
     const std::string what = stage.name + ", which touches " + p_.buffer(accesses.front().first).name;
     whole_warps(what);
     for (const Stmt* on : path_)
-      if (on->kind == Stmt::Kind::loop && on->combines)
+      if (const LoopStmt* loop = on->as<LoopStmt>(); loop && loop->combines)
         stop("cross_thread_reduce", "a reduction that touches no fragment", what, on->where);
     for (Id b : stage.buffers)
       if (const Scope& scope = p_.buffer(b).scope; scope == Scope::registers || scope == Scope::stack)
-        stop("store_in", "memory that other lanes see for " + stage.name + ", which reads a fragment, or Scope::fragment",
+        stop(scope_call(p_, p_.buffer(b)),
+             "memory that other lanes see for " + stage.name + ", which reads a fragment, or Scope::fragment",
              std::string("Scope::") + scope.name, p_.buffer(b).where);
     std::vector<Touch> touches;
     for (const auto& [b, at] : accesses) {
       const ir::Buffer& buffer = p_.buffer(b);
       if (!sites_.held.count(b))
-        stop("store_in", "an intrinsic that says which lane holds which element of " + buffer.name + " (tensorize)", "none",
-             buffer.where);
+        stop(scope_call(p_, buffer), "an intrinsic that says which lane holds which element of " + buffer.name + " (tensorize)",
+             "none", buffer.where);
       touches.push_back({b, indices(b, at, stage.where), buffer.name});
     }
     sites_.distributed.emplace(s.id, distribute(stage, touches));
@@ -283,13 +293,14 @@ class Finder {
     };
     std::vector<TileDigit> ordered;
     for (const Stmt* on : path_) {
-      if (on->kind != Stmt::Kind::loop) continue;
+      const LoopStmt* l = on->as<LoopStmt>();
+      if (!l) continue;
       const auto digit = of(*on);
       if (digit != result.digits.end()) {
         ordered.push_back(*digit);
-        if (on->part != ir::Part::all)
+        if (l->part != ir::Part::all)
           stop("peel", "whole loops over " + first.text, axis_name(*on) + ", of which iterations were peeled", on->where);
-        if (on->loop_kind != LoopKind::serial && on->loop_kind != LoopKind::unrolled)
+        if (l->kind != LoopKind::serial && l->kind != LoopKind::unrolled)
           stop("tensorize", "loops over elements of " + first.text + " without a kind, since its lanes share them",
                axis_name(*on) + " of " + stage.name + ", which has one", on->where);
       } else if (!ordered.empty()) {
@@ -299,7 +310,7 @@ class Finder {
             stop("tensorize", "loops inside the tile of " + first.text + " that are as long in every lane",
                  axis_name(*on) + " of " + stage.name, on->where);
       }
-      if (!ordered.empty() && on->body.size() != 1)
+      if (!ordered.empty() && l->body.size() != 1)
         stop("tensorize", "one block inside the loops over elements of " + first.text,
              "several statements in " + axis_name(*on) + " of " + stage.name, on->where);
     }
@@ -327,15 +338,16 @@ class Finder {
         continue;
       }
       if (t.step != below) refused(axis_name(*t.loop) + ", which moves by " + std::to_string(t.step));
-      if (p_.axis(t.loop->axis).reduce)
+      const LoopStmt& over = t.loop->get<LoopStmt>();
+      if (p_.axis(over.axis).reduce)
         stop("tensorize",
              "spatial loops over elements of " + touch.text +
                  ", whose lanes do an iteration each (shared memory brings them together)",
              axis_name(*t.loop) + " of " + stage.name + ", a reduction", stage.where);
       const Facts facts = facts_at(p_, path_);
-      const Expr extent = simplify(ir::extent_of(p_, *t.loop), facts);
+      const Expr extent = simplify(ir::extent_of(p_, over), facts);
       std::int64_t count = 0;
-      TileDigit digit{t.loop->id, t.loop->axis, d, below, 0, 1};
+      TileDigit digit{t.loop->id, over.axis, d, below, 0, 1};
       if (ir::is_int(extent, &count) && below * count < n && n % (below * count) == 0) {
         digit.modulus = count;
         below *= count;

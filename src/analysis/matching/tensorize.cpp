@@ -13,9 +13,14 @@
 namespace ashlar::analysis {
 namespace {
 
+using ir::AllocStmt;
+using ir::BlockStmt;
 using ir::Id;
 using ir::IntrinsicOperand;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Op;
+using ir::PrefetchStmt;
 using ir::Program;
 using ir::Stmt;
 
@@ -43,7 +48,7 @@ class Matcher {
   Matcher(const Program& p, const Stmt& loop, const ir::Intrinsic& f) : p_(p), loop_(loop), f_(f) {
     auto path = ir::path_to(p, loop.id);
     for (const Stmt* s : path)
-      if (s->kind == Stmt::Kind::nest) nest_ = s;
+      if (const NestStmt* nest = s->as<NestStmt>()) nest_ = nest;
     path.pop_back();
     facts_ = facts_at(p, path);
   }
@@ -56,7 +61,7 @@ class Matcher {
       if (ir::is_int(l.extent, 1)) ones.emplace_back(l.axis, ir::index(0));
     std::erase_if(loops_, [](const SiteLoop& l) { return ir::is_int(l.extent, 1); });
     for (auto& [id, value] : ir::iter_values(p_, *nest_)) at_.emplace_back(id, ir::substitute(value, ones));
-    const bool init = block_->piece == Stmt::Piece::init;
+    const bool init = block_->piece == ir::Piece::init;
     value_ = ir::substitute(init ? stage.inits.front() : stage.values.front(), at_);
     std::vector<Expr> index;
     for (const ir::IterVar& v : stage.iters)
@@ -84,39 +89,43 @@ class Matcher {
   bool chain() {
     const Stmt* s = &loop_;
     while (true) {
-      if (s->kind == Stmt::Kind::block) {
-        block_ = s;
+      if (const BlockStmt* block = s->as<BlockStmt>()) {
+        block_ = block;
         result_.block = s;
         return true;
       }
-      const std::string name = p_.axis(s->axis).name;
-      if (s->part != ir::Part::all) return mismatch("whole loops", name + ", of which iterations were peeled");
-      if (s != &loop_ && s->loop_kind != ir::LoopKind::serial)
-        return mismatch("loops without a kind inside " + p_.axis(loop_.axis).name, name + ", which has one");
+      const LoopStmt& loop = s->get<LoopStmt>();
+      const ir::Axis& axis = p_.axis(loop.axis);
+      const std::string& name = axis.name;
+      if (loop.part != ir::Part::all) return mismatch("whole loops", name + ", of which iterations were peeled");
+      if (s != &loop_ && loop.kind != ir::LoopKind::serial)
+        return mismatch("loops without a kind inside " + loop_name(), name + ", which has one");
       const ir::LoopRange range = ir::range_of(p_, *s);
       if (!ir::is_int(simplify(range.begin, facts_), std::int64_t{0}))
         return mismatch("loops from 0", name + " from " + ir::text(range.begin));
-      loops_.push_back({s->axis, name, simplify(range.end, facts_), p_.axis(s->axis).reduce});
-      result_.axes.push_back(s->axis);
-      if (s->body.size() != 1 || (s->body.front().kind != Stmt::Kind::loop && s->body.front().kind != Stmt::Kind::block)) {
+      loops_.push_back({loop.axis, name, simplify(range.end, facts_), axis.reduce});
+      result_.axes.push_back(loop.axis);
+      if (s->body().size() != 1 || (!s->body().front().is<LoopStmt>() && !s->body().front().is<BlockStmt>())) {
         std::string what = "the parts of a loop that was peeled or initialised";
-        for (const Stmt& b : s->body) {
-          if (b.kind == Stmt::Kind::nest) what = p_.stage(b.stage).name + ", computed in it";
-          if (b.kind == Stmt::Kind::alloc) what = "the storage of " + p_.buffer(b.buffer).name;
-          if (b.kind == Stmt::Kind::prefetch) what = "a prefetch of " + p_.buffer(b.buffer).name;
+        for (const Stmt& b : s->body()) {
+          if (const NestStmt* nest = b.as<NestStmt>()) what = p_.stage(nest->stage).name + ", computed in it";
+          if (const AllocStmt* alloc = b.as<AllocStmt>()) what = "the storage of " + p_.buffer(alloc->buffer).name;
+          if (const PrefetchStmt* prefetch = b.as<PrefetchStmt>()) what = "a prefetch of " + p_.buffer(prefetch->buffer).name;
         }
-        return mismatch("one block inside " + p_.axis(loop_.axis).name, what);
+        return mismatch("one block inside " + loop_name(), what);
       }
-      s = &s->body.front();
+      s = &s->body().front();
     }
   }
+
+  const std::string& loop_name() const { return p_.axis(loop_.get<LoopStmt>().axis).name; }
 
   bool stage_fits() {
     const ir::Stage& stage = p_.stage(block_->stage);
     if (stage.values.size() != 1)
       return mismatch("a stage of one value", stage.name + " of " + std::to_string(stage.values.size()));
     if (stage.has_fill) return mismatch("a stage whose value is its definition", stage.name + ", which fills past its source");
-    const bool init = block_->piece == Stmt::Piece::init;
+    const bool init = block_->piece == ir::Piece::init;
     const bool sums = stage.is_reduction() && !init;
     const bool wants_sum = !f_.reduce.empty();
     if (sums != wants_sum)
@@ -133,19 +142,18 @@ class Matcher {
     if (block_->first_stores) return mismatch("a sum that starts from memory", stage.name + ", whose first step stores");
     bool reduces_outside = false;
     for (const Stmt* s : ir::path_to(p_, loop_.id))
-      if (s->kind == Stmt::Kind::nest)
+      if (s->is<NestStmt>())
         reduces_outside = false;
-      else if (s->kind == Stmt::Kind::loop && s->id != loop_.id)
-        reduces_outside = reduces_outside || p_.axis(s->axis).reduce;
-    const bool starts_inside = block_->piece == Stmt::Piece::whole && !reduces_outside;
+      else if (const LoopStmt* loop = s->as<LoopStmt>(); loop && s->id != loop_.id)
+        reduces_outside = reduces_outside || p_.axis(loop->axis).reduce;
+    const bool starts_inside = block_->piece == ir::Piece::whole && !reduces_outside;
     if (f_.accumulates && starts_inside)
-      return mismatch("sums that were started outside of " + p_.axis(loop_.axis).name +
-                          " (split the reduction, or decompose_init before it)",
-                      stage.name + ", which starts its sums inside it");
+      return mismatch(
+          "sums that were started outside of " + loop_name() + " (split the reduction, or decompose_init before it)",
+          stage.name + ", which starts its sums inside it");
     if (f_.accumulates) return true;
     if (!starts_inside)
-      return mismatch("sums that start inside of " + p_.axis(loop_.axis).name,
-                      stage.name + ", which goes on with earlier ones");
+      return mismatch("sums that start inside of " + loop_name(), stage.name + ", which goes on with earlier ones");
     const Expr& start = stage.inits.front();
     const bool zero = ir::is_int(start, std::int64_t{0}) || (ir::is(start, Op::float_const) && start.node()->f == 0);
     return zero || mismatch("sums from 0", stage.name + " from " + ir::text(start));
@@ -158,10 +166,10 @@ class Matcher {
   // A call stands under the conditions of its tile's first element, so these hold for all elements or for none. Where it starts
   // its sums it stores without terms as well: what keeps terms away alone would keep the start away.
   bool unconditional() {
-    const auto path = ir::path_to(p_, block_->id);
+    const auto path = ir::path_to(p_, result_.block->id);
     ir::Substitution begin;
     for (Id axis : result_.axes) begin.emplace_back(axis, ir::index(0));
-    const std::vector<Expr> all = conditions_of(p_, path, block_->piece == Stmt::Piece::init);
+    const std::vector<Expr> all = conditions_of(p_, path, block_->piece == ir::Piece::init);
     const Facts facts = facts_at(p_, path);
     const std::string expected = "a tile without conditions (Tail::exact, peel, or pad over storage of its own)";
     const auto found = [&](const Expr& c) { return p_.stage(block_->stage).name + " where " + ir::text(c); };
@@ -303,7 +311,7 @@ class Matcher {
     for (const Expr& e : indices) found.base.push_back(simplify(ir::substitute(e, start), facts_));
     std::vector<const SiteLoop*> along;
     for (const Expr& v : at) along.push_back(loop_of(v.node()->id));
-    const Facts facts = facts_at(p_, ir::path_to(p_, block_->id));
+    const Facts facts = facts_at(p_, ir::path_to(p_, result_.block->id));
     for (const SiteLoop& l : loops_) {
       std::vector<std::int64_t> steps;
       for (const Expr& e : indices) {
@@ -396,8 +404,8 @@ class Matcher {
   const Program& p_;
   const Stmt& loop_;
   const ir::Intrinsic& f_;
-  const Stmt* nest_ = nullptr;
-  const Stmt* block_ = nullptr;
+  const NestStmt* nest_ = nullptr;
+  const BlockStmt* block_ = nullptr;
   Facts facts_;
   std::vector<SiteLoop> loops_;
   ir::Substitution at_;  // the stage's iteration variables, over axes

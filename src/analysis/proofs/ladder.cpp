@@ -29,16 +29,6 @@ bool uses_any(const Expr& e, std::span<const Id> ids) {
   return false;
 }
 
-const char* name_of(Id id, std::span<const Expr> where) {
-  const char* name = "";
-  for (const Expr& e : where)
-    ir::walk(e, [&](const Expr& x) {
-      if (ir::is(x, Op::var) && x.node()->id == id && x.node()->name) name = x.node()->name;
-      return true;
-    });
-  return name;
-}
-
 constexpr Id first_copied_id = 0xffff'ffff'0000'0000ull;  // Programs number their variables from 1
 
 // A second copy of some variables: what happens in another iteration.
@@ -310,7 +300,7 @@ Verdict ordered(const Pair& pair, Id loop, std::span<const Id> inner, const Fact
   about.insert(about.end(), pair.second.at.begin(), pair.second.at.end());
   Copy copy;
   copy.add(loop, loop_name);
-  for (Id id : inner) copy.add(id, name_of(id, about));
+  for (Id id : inner) copy.add(id, ir::name_of_var(id, about));
   const Expr here = ir::var(loop, loop_name);
   Question q;
   q.facts = both(facts, copy, loop, here);
@@ -504,8 +494,8 @@ Verdict injective(std::span<const Id> vars, std::span<const Expr> map, const Fac
     for (std::size_t k = 0; k < vars.size(); ++k) {
       // Two points whose first difference is in variable k, where the second is larger.
       Copy copy;
-      for (std::size_t j = k; j < vars.size(); ++j) copy.add(vars[j], name_of(vars[j], map));
-      const Expr here = ir::var(vars[k], name_of(vars[k], map));
+      for (std::size_t j = k; j < vars.size(); ++j) copy.add(vars[j], ir::name_of_var(vars[j], map));
+      const Expr here = ir::var(vars[k], ir::name_of_var(vars[k], map));
       Question q;
       q.facts = both(facts, copy, vars[k], here);
       q.less = here;
@@ -542,7 +532,7 @@ Verdict injective(std::span<const Id> vars, std::span<const Expr> map, const Fac
     bool evaluated = true;
     std::optional<Verdict> found;
     std::vector<Expr> about(map.begin(), map.end());
-    for (Id id : vars) about.push_back(ir::var(id, name_of(id, map)));
+    for (Id id : vars) about.push_back(ir::var(id, ir::name_of_var(id, map)));
     const bool complete = enumerate(about, facts, [&](const Assignment& at) {
       auto key = values(map, at);
       if (!key) return evaluated = false;

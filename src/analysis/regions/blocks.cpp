@@ -12,7 +12,10 @@
 
 namespace ashlar::analysis {
 
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
@@ -21,19 +24,20 @@ namespace {
 // The iterations of a loop and of its siblings over other parts of the same axis: what they need together is needed by a
 // whole loop, while a part taken alone seems to have an iteration even where the axis is empty.
 VarRange range_of_parts(const Program& p, const Stmt& loop) {
-  if (loop.part == ir::Part::all || loop.part == ir::Part::full || loop.part == ir::Part::rest) {
+  const LoopStmt& l = loop.get<LoopStmt>();
+  if (l.part == ir::Part::all || l.part == ir::Part::full || l.part == ir::Part::rest) {
     const ir::LoopRange r = ir::range_of(p, loop);
-    return {loop.axis, {r.begin, ir::sub(r.end, ir::index(1))}};
+    return {l.axis, {r.begin, ir::sub(r.end, ir::index(1))}};
   }
-  return {loop.axis, {ir::index(0), ir::sub(p.axis(loop.axis).extent, ir::index(1))}};
+  return {l.axis, {ir::index(0), ir::sub(p.axis(l.axis).extent, ir::index(1))}};
 }
 
 VarRange range_below(const Program& p, const Stmt& loop) {
   const ir::LoopRange r = ir::range_of(p, loop);
-  return {loop.axis, {r.begin, ir::sub(r.end, ir::index(1))}};
+  return {loop.get<LoopStmt>().axis, {r.begin, ir::sub(r.end, ir::index(1))}};
 }
 
-const ir::Root& root_of(const Stmt& nest, Id iter) {
+const ir::Root& root_of(const NestStmt& nest, Id iter) {
   for (const ir::Root& r : nest.roots)
     if (r.iter == iter) return r;
   throw InternalError("a nest lacks a root for an iteration variable");
@@ -43,10 +47,13 @@ const ir::Root& root_of(const Stmt& nest, Id iter) {
 bool runs_whole(const Program& p, Id axis, const Path& path, std::span<const VarRange> inner) {
   const std::vector<Id>& became = p.axis(axis).became;
   if (!became.empty()) return std::all_of(became.begin(), became.end(), [&](Id n) { return runs_whole(p, n, path, inner); });
-  const auto over = [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == axis; };
+  const auto over = [&](const Stmt* s) { return ir::runs_over(*s, axis); };
   return std::any_of(path.begin(), path.end(), over) &&
          std::any_of(inner.begin(), inner.end(), [&](const VarRange& r) { return r.id == axis; });
 }
+
+// Does the block take the steps of a scatter, which its init does not?
+bool takes_steps(const BlockStmt* block) { return block && block->piece == ir::Piece::update; }
 
 Interval eliminate(const Interval& i, std::span<const VarRange> vars, const Facts& facts) {
   Interval out;
@@ -98,9 +105,9 @@ TreeIndex::TreeIndex(const Program& p, Id stage) : p_(p), stage_(stage) {
 void TreeIndex::visit(const std::vector<Stmt>& body, Path& path) {
   for (const Stmt& s : body) {
     path.push_back(&s);
-    if (s.kind == Stmt::Kind::block && (!stage_ || s.stage == stage_)) blocks.push_back(path);
-    if (s.kind == Stmt::Kind::nest && (!stage_ || s.stage == stage_)) nests.push_back(path);
-    visit(s.body, path);
+    if (const BlockStmt* block = s.as<BlockStmt>(); block && (!stage_ || block->stage == stage_)) blocks.push_back(path);
+    if (const NestStmt* nest = s.as<NestStmt>(); nest && (!stage_ || nest->stage == stage_)) nests.push_back(path);
+    visit(s.body(), path);
     path.pop_back();
   }
 }
@@ -108,7 +115,7 @@ void TreeIndex::visit(const std::vector<Stmt>& body, Path& path) {
 const std::vector<std::size_t>& TreeIndex::readers(Id buffer) const {
   if (!asked_) {
     for (std::size_t k = 0; k < blocks.size(); ++k)
-      for (Id b : buffers_read(p_.stage(blocks[k].back()->stage))) readers_[b].push_back(k);
+      for (Id b : buffers_read(p_.stage(blocks[k].back()->get<BlockStmt>().stage))) readers_[b].push_back(k);
     asked_ = true;
   }
   static const std::vector<std::size_t> none;
@@ -118,7 +125,7 @@ const std::vector<std::size_t>& TreeIndex::readers(Id buffer) const {
 
 const Stmt* nest_on(const Path& path) {
   for (std::size_t k = path.size(); k-- > 0;)
-    if (path[k]->kind == Stmt::Kind::nest) return path[k];
+    if (path[k]->is<NestStmt>()) return path[k];
   throw InternalError("a block outside of any nest");
 }
 
@@ -130,7 +137,8 @@ bool under(const Path& path, Id ancestor) {
 }
 
 std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id outer, const Facts& facts) {
-  const Stmt& nest = *nest_on(path);
+  const Stmt* const innermost = nest_on(path);
+  const NestStmt& nest = innermost->get<NestStmt>();
   const ir::Stage& stage = p.stage(nest.stage);
   // Loops of the block's nest, and those between it and `outer`; innermost first. What a spatial variable runs over holds also
   // where a reduction has no terms: the start of it is stored there. So its interval is found without the reduction loops.
@@ -138,13 +146,14 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
   bool inside_nest = true;
   for (std::size_t k = path.size(); k-- > 0;) {
     if (path[k]->id == outer && outer != 0) break;
-    if (path[k] == &nest) inside_nest = false;
-    if (path[k]->kind != Stmt::Kind::loop) continue;
+    if (path[k] == innermost) inside_nest = false;
+    const LoopStmt* loop = path[k]->as<LoopStmt>();
+    if (!loop) continue;
     (inside_nest ? own : around).push_back(range_of_parts(p, *path[k]));
-    if (inside_nest && !p.axis(path[k]->axis).reduce) own_spatial.push_back(own.back());
+    if (inside_nest && !p.axis(loop->axis).reduce) own_spatial.push_back(own.back());
   }
   // steps of a scatter may store anywhere in the box
-  const bool puts = stage.scatters() && path.back()->kind == Stmt::Kind::block && path.back()->piece == Stmt::Piece::update;
+  const bool puts = stage.scatters() && takes_steps(path.back()->as<BlockStmt>());
   const bool pending = nest.after != 0 && nest.roots.front().extent.empty();
   std::vector<VarRange> result;
   for (const ir::IterVar& v : stage.iters) {
@@ -185,7 +194,7 @@ Facts facts_down_to(const Program& p, const Path& path, Id outer) {
   Facts facts = facts_of_arguments(p);
   if (outer == 0) return facts;
   for (const Stmt* s : path) {
-    if (s->kind == Stmt::Kind::loop) {
+    if (s->is<LoopStmt>()) {
       const VarRange r = range_below(p, *s);
       facts.range(r.id, r.range.lo, r.range.hi);
     }
@@ -218,7 +227,7 @@ Expr covered_extent(const Program& p, Id axis) {
 Facts facts_at(const Program& p, const Path& path) {
   Facts facts = facts_of_arguments(p);
   for (const Stmt* s : path)
-    if (s->kind == Stmt::Kind::loop) {
+    if (s->is<LoopStmt>()) {
       const VarRange r = range_below(p, *s);
       facts.range(r.id, r.range.lo, r.range.hi);
     }
@@ -230,7 +239,7 @@ std::vector<VarRange> loops_below(const Program& p, const Path& path, Id outer) 
   std::vector<VarRange> result;
   for (std::size_t k = path.size(); k-- > 0;) {
     if (outer != 0 && path[k]->id == outer) break;
-    if (path[k]->kind == Stmt::Kind::loop) result.push_back(range_below(p, *path[k]));
+    if (path[k]->is<LoopStmt>()) result.push_back(range_below(p, *path[k]));
   }
   return result;
 }
@@ -238,7 +247,7 @@ std::vector<VarRange> loops_below(const Program& p, const Path& path, Id outer) 
 namespace {
 // Steps of a scatter that are not kept, or whose target lies outside of the box, combine nothing. The target is read where the
 // step is kept alone.
-void add_scatter_conditions(const Program& p, const Stmt& nest, Facts facts, std::vector<Expr>& conditions) {
+void add_scatter_conditions(const Program& p, const NestStmt& nest, Facts facts, std::vector<Expr>& conditions) {
   const ir::Stage& stage = p.stage(nest.stage);
   const ir::Substitution values = ir::iter_values(p, nest);
   for (const Expr& c : conditions) facts.assume(c);
@@ -262,7 +271,8 @@ void add_scatter_conditions(const Program& p, const Stmt& nest, Facts facts, std
 }  // namespace
 
 std::vector<Expr> conditions_of(const Program& p, const Path& path, bool spatial_only) {
-  const Stmt& nest = *nest_on(path);
+  const NestStmt& nest = nest_on(path)->get<NestStmt>();
+  const BlockStmt* const leaf = path.back()->as<BlockStmt>();
   const ir::Stage& stage = p.stage(nest.stage);
   const Facts facts = facts_at(p, path);
   std::vector<Expr> result;
@@ -270,7 +280,7 @@ std::vector<Expr> conditions_of(const Program& p, const Path& path, bool spatial
     const Expr c = simplify(condition, facts);
     if (!ir::is_int(c, 1) && !can_prove(c, facts)) result.push_back(c);
   };
-  const bool puts = stage.scatters() && path.back()->piece == Stmt::Piece::update;
+  const bool puts = stage.scatters() && takes_steps(leaf);
   for (const ir::Root& root : nest.roots) {
     std::vector<Id> pending{root.axis};
     if (puts && stage.scattered(root.iter)) {
@@ -295,11 +305,12 @@ std::vector<Expr> conditions_of(const Program& p, const Path& path, bool spatial
     for (const ir::IterVar& v : stage.iters) uses_reduce |= v.kind == ir::IterKind::reduce && ir::uses_var(atom, v.id);
     if (!(spatial_only && uses_reduce)) add(ir::substitute(atom, values));
   }
-  for (const Expr& w : path.back()->when) {
-    bool uses_reduce = false;
-    for (Id v : ir::free_vars(w)) uses_reduce |= p.axes.count(v) && p.axis(v).reduce;
-    if (!(spatial_only && uses_reduce)) add(w);
-  }
+  if (leaf)
+    for (const Expr& w : leaf->when) {
+      bool uses_reduce = false;
+      for (Id v : ir::free_vars(w)) uses_reduce |= p.axes.count(v) && p.axis(v).reduce;
+      if (!(spatial_only && uses_reduce)) add(w);
+    }
   if (puts) add_scatter_conditions(p, nest, facts, result);
   return result;
 }

@@ -16,7 +16,7 @@ using ir::Stmt;
 Box logical_box(const Program& p, Id id) {
   const Stmt* alloc = ir::alloc_of(p, id);
   if (!alloc) throw InternalError("no alloc with id " + std::to_string(id));
-  const ir::Buffer& buffer = p.buffer(alloc->buffer);
+  const ir::Buffer& buffer = p.buffer(alloc->get<ir::AllocStmt>().buffer);
   const Path here = ir::path_to(p, alloc->id);
   const Id parent = parent_of(here);
   const Facts facts = facts_down_to(p, here, parent);
@@ -42,7 +42,7 @@ Box logical_box(const Program& p, Id id) {
 Box physical_box(const Program& p, Id id) {
   Box box = logical_box(p, id);
   const Stmt* alloc = ir::alloc_of(p, id);
-  const ir::Buffer& buffer = p.buffer(alloc->buffer);
+  const ir::Buffer& buffer = p.buffer(alloc->get<ir::AllocStmt>().buffer);
   const ir::Layout& layout = buffer.layout;
   const Facts facts = facts_at(p, alloc->id);
   if (!layout.map.empty()) {

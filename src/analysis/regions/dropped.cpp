@@ -8,14 +8,18 @@
 namespace ashlar::analysis {
 namespace {
 
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
 bool reduces_inside(const Program& p, const Stmt& s) {
-  if (s.kind == Stmt::Kind::nest) return false;
-  return (s.kind == Stmt::Kind::loop && p.axis(s.axis).reduce) ||
-         std::any_of(s.body.begin(), s.body.end(), [&](const Stmt& b) { return reduces_inside(p, b); });
+  if (s.is<NestStmt>()) return false;
+  const LoopStmt* loop = s.as<LoopStmt>();
+  return (loop && p.axis(loop->axis).reduce) ||
+         std::any_of(s.body().begin(), s.body().end(), [&](const Stmt& b) { return reduces_inside(p, b); });
 }
 
 class Apart {
@@ -25,25 +29,25 @@ class Apart {
   void body(std::vector<Stmt>& list, const std::set<Id>& iters) {
     for (std::size_t k = 0; k < list.size(); ++k) {
       Stmt& s = list[k];
-      if (s.kind == Stmt::Kind::nest) {
-        const ir::Stage& stage = p_.stage(s.stage);
-        body(s.body, drops(p_, stage) ? dropped_iters(p_, stage) : std::set<Id>{});
+      if (NestStmt* nest = s.as<NestStmt>()) {
+        const ir::Stage& stage = p_.stage(nest->stage);
+        body(nest->body, drops(p_, stage) ? dropped_iters(p_, stage) : std::set<Id>{});
         continue;
       }
-      const bool apart = !iters.empty() && s.kind == Stmt::Kind::loop && over_dropped(p_, s, iters) && !reduces_inside(p_, s);
-      body(s.body, apart ? std::set<Id>{} : iters);
+      const bool apart = !iters.empty() && s.is<LoopStmt>() && over_dropped(p_, s, iters) && !reduces_inside(p_, s);
+      if (s.has_body()) body(s.body(), apart ? std::set<Id>{} : iters);
       if (!apart) continue;
       Stmt rest = once(s, iters);
-      mark(s, Stmt::Stores::whole), mark(rest, Stmt::Stores::dropped);
+      mark(s, ir::Stores::whole), mark(rest, ir::Stores::dropped);
       list.insert(list.begin() + static_cast<std::ptrdiff_t>(++k), std::move(rest));
     }
   }
 
  private:
-  static void mark(Stmt& s, Stmt::Stores stores) {
-    if (s.kind == Stmt::Kind::block) s.stores = stores;
-    if (s.kind == Stmt::Kind::nest) return;
-    for (Stmt& b : s.body) mark(b, stores);
+  static void mark(Stmt& s, ir::Stores stores) {
+    if (BlockStmt* block = s.as<BlockStmt>()) block->stores = stores;
+    if (LoopStmt* loop = s.as<LoopStmt>())
+      for (Stmt& b : loop->body) mark(b, stores);
   }
   // The loops and blocks, with those over the dropped variables for their first iteration alone: all have the same values. The
   // threads of a block have each their own.
@@ -51,14 +55,16 @@ class Apart {
     Stmt copy = s;
     copy.copy_of = s.id;
     copy.id = p_.fresh();
-    copy.body.clear();
-    if (s.kind == Stmt::Kind::loop && over_dropped(p_, s, iters) && s.loop_kind != ir::LoopKind::bound) {
-      if (s.part != ir::Part::all) throw InternalError("a part of a loop along which values are the same");
-      copy.part = ir::Part::first;
-      copy.loop_kind = ir::LoopKind::serial;
+    LoopStmt* loop = copy.as<LoopStmt>();
+    if (!loop) return copy;
+    loop->body.clear();
+    if (over_dropped(p_, s, iters) && loop->kind != ir::LoopKind::bound) {
+      if (loop->part != ir::Part::all) throw InternalError("a part of a loop along which values are the same");
+      loop->part = ir::Part::first;
+      loop->kind = ir::LoopKind::serial;
     }
-    for (const Stmt& b : s.body)
-      if (b.kind == Stmt::Kind::loop || b.kind == Stmt::Kind::block) copy.body.push_back(once(b, iters));
+    for (const Stmt& b : s.body())
+      if (b.is<LoopStmt>() || b.is<BlockStmt>()) loop->body.push_back(once(b, iters));
     return copy;
   }
 
@@ -87,7 +93,7 @@ std::set<Id> dropped_iters(const Program& p, const ir::Stage& s) {
 }
 
 bool over_dropped(const Program& p, const Stmt& loop, const std::set<Id>& iters) {
-  const std::vector<Id> roots = ir::roots_of(p, loop.axis);
+  const std::vector<Id> roots = ir::roots_of(p, loop.get<LoopStmt>().axis);
   return std::any_of(roots.begin(), roots.end(), [&](Id r) { return iters.count(p.axis(r).iter) != 0; });
 }
 

@@ -7,6 +7,8 @@
 
 namespace ashlar::analysis {
 
+using ir::BlockStmt;
+using ir::NestStmt;
 using ir::Stmt;
 
 namespace {
@@ -23,14 +25,14 @@ std::optional<PlainRead> first_plain_read(const ir::Program& p, const Stmt& loop
   PlainRead found;
   const Stmt* nest = nullptr;
   for (const Stmt* s : ir::path_to(p, loop.id))
-    if (s->kind == Stmt::Kind::nest) nest = s;
+    if (s->is<NestStmt>()) nest = s;
   const auto search = [&](const auto& self, const Stmt& at) -> bool {
     found.path.push_back(&at);
     const Stmt* const outside = nest;
-    if (at.kind == Stmt::Kind::nest) nest = &at;
-    if (at.kind == Stmt::Kind::block && nest) {
-      const ir::Substitution values = ir::iter_values(p, *nest);
-      for (const Read& r : reads_of(p.stage(at.stage))) {
+    if (at.is<NestStmt>()) nest = &at;
+    if (const BlockStmt* block = at.as<BlockStmt>(); block && nest) {
+      const ir::Substitution values = ir::iter_values(p, nest->get<NestStmt>());
+      for (const Read& r : reads_of(p.stage(block->stage))) {
         if (!happens_in(r, at) || r.load.node()->id != buffer) continue;
         const auto args = ir::args_of(r.load);
         if (std::any_of(args.begin(), args.end(), [&](const Expr& e) { return reads_table(ir::substitute(e, values)); }))
@@ -39,7 +41,7 @@ std::optional<PlainRead> first_plain_read(const ir::Program& p, const Stmt& loop
         return true;
       }
     }
-    for (const Stmt& inner : at.body)
+    for (const Stmt& inner : at.body())
       if (self(self, inner)) return true;
     nest = outside;
     found.path.pop_back();

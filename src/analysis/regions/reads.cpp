@@ -166,11 +166,12 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
 }
 
 bool happens_in(const Read& r, const ir::Stmt& block) {
-  using Piece = ir::Stmt::Piece;
-  if (block.piece == Piece::init) return r.of_start;
-  if (block.piece == Piece::begin) return false;
-  if (block.piece == Piece::combine) return r.of_start && block.first_stores;
-  return !r.of_start || block.piece == ir::Stmt::Piece::whole || block.first_stores;
+  const ir::BlockStmt& leaf = block.get<ir::BlockStmt>();
+  using Piece = ir::Piece;
+  if (leaf.piece == Piece::init) return r.of_start;
+  if (leaf.piece == Piece::begin) return false;
+  if (leaf.piece == Piece::combine) return r.of_start && leaf.first_stores;
+  return !r.of_start || leaf.piece == ir::Piece::whole || leaf.first_stores;
 }
 
 std::vector<Id> consumers_first(const Program& p) {

@@ -11,7 +11,10 @@
 
 namespace ashlar::analysis {
 
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
@@ -113,9 +116,9 @@ struct Differences {
   }
 };
 
-bool in_order(const Stmt& loop) { return loop.loop_kind == ir::LoopKind::serial || loop.loop_kind == ir::LoopKind::unrolled; }
+bool in_order(const LoopStmt& loop) { return loop.kind == ir::LoopKind::serial || loop.kind == ir::LoopKind::unrolled; }
 // Every iteration is a thread of its own, whatever loop stands around.
-bool threads(const Stmt& loop) { return loop.loop_kind == ir::LoopKind::bound || loop.loop_kind == ir::LoopKind::vthread; }
+bool threads(const LoopStmt& loop) { return loop.kind == ir::LoopKind::bound || loop.kind == ir::LoopKind::vthread; }
 
 std::string point(const std::string& name, const std::vector<std::string>& at) {
   std::string s = name + "[";
@@ -148,16 +151,17 @@ std::optional<Misorder> misordered(const Program& p, const ir::Stage& stage, con
     return Misorder{loop, order, ir::text(r.load), connected(p, stage, r)};
   };
   bool carried = false;
-  for (const Stmt* loop : loops) {
-    if (threads(*loop) && !always.of(loop->axis).none()) return report(loop, false);
+  for (const Stmt* s : loops) {
+    const LoopStmt& loop = s->get<LoopStmt>();
+    if (threads(loop) && !always.of(loop.axis).none()) return report(s, false);
     if (carried) continue;
-    const Difference d = differences.of(loop->axis);
+    const Difference d = differences.of(loop.axis);
     if (!d.none()) {
-      if (!d.not_back()) return report(loop, true);
-      if (!in_order(*loop)) return report(loop, false);
+      if (!d.not_back()) return report(s, true);
+      if (!in_order(loop)) return report(s, false);
       carried = d.forward();
     }
-    differences.same.insert(loop->axis);
+    differences.same.insert(loop.axis);
   }
   return {};
 }
@@ -165,22 +169,22 @@ std::optional<Misorder> misordered(const Program& p, const ir::Stage& stage, con
 }  // namespace
 
 std::optional<Misorder> misordered(const Program& p, const Stmt& nest) {
-  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Stage& stage = p.stage(nest.get<NestStmt>().stage);
   const auto reads = ir::self_reads(p, stage);
   std::optional<Misorder> found;
   std::vector<const Stmt*> loops;
   const auto visit = [&](const auto& self, const std::vector<Stmt>& body) -> void {
     for (const Stmt& s : body) {
-      if (s.kind == Stmt::Kind::nest || found) continue;
-      if (s.kind == Stmt::Kind::loop) loops.push_back(&s);
-      if (s.kind == Stmt::Kind::block)
+      if (s.is<NestStmt>() || found) continue;
+      if (s.is<LoopStmt>()) loops.push_back(&s);
+      if (s.is<BlockStmt>())
         for (const ir::SelfRead& r : reads)
           if (!found) found = misordered(p, stage, loops, r);
-      self(self, s.body);
-      if (s.kind == Stmt::Kind::loop) loops.pop_back();
+      self(self, s.body());
+      if (s.is<LoopStmt>()) loops.pop_back();
     }
   };
-  visit(visit, nest.body);
+  visit(visit, nest.body());
   return found;
 }
 

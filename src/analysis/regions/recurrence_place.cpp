@@ -20,11 +20,13 @@ namespace ashlar::analysis {
 namespace {
 
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
-bool threads(const Stmt& loop) { return loop.loop_kind == ir::LoopKind::bound || loop.loop_kind == ir::LoopKind::vthread; }
-bool in_order(const Stmt& loop) { return loop.loop_kind == ir::LoopKind::serial || loop.loop_kind == ir::LoopKind::unrolled; }
+bool threads(const LoopStmt& loop) { return loop.kind == ir::LoopKind::bound || loop.kind == ir::LoopKind::vthread; }
+bool in_order(const LoopStmt& loop) { return loop.kind == ir::LoopKind::serial || loop.kind == ir::LoopKind::unrolled; }
 
 // The iterations of a root axis that an iteration of a loop holds, those of the loops around it given: `size` from `first` on.
 //
@@ -74,10 +76,10 @@ bool below(const Expr& e, const Expr& limit, const Points& points) {
 }
 
 // Is the read of an earlier iteration of these loops, of the nest of a recurrence, wherever it is done below them?
-bool computed_before(const Program& p, const Stmt& around, const std::vector<const Stmt*>& loops, const Expr& load,
+bool computed_before(const Program& p, const NestStmt& around, const std::vector<const LoopStmt*>& loops, const Expr& load,
                      const Points& points) {
   std::vector<Id> outside;
-  for (const Stmt* loop : loops) {
+  for (const LoopStmt* loop : loops) {
     const auto roots = ir::roots_of(p, loop->axis);
     if (roots.size() != 1) return false;
     const auto root =
@@ -103,33 +105,34 @@ bool computed_before(const Program& p, const Stmt& around, const std::vector<con
 // may.
 std::optional<std::string> ahead_of(const Program& p, const Stmt& nest, const Stmt& around,
                                     const std::vector<const Stmt*>& path) {
-  std::vector<const Stmt*> loops;
+  const NestStmt& n = nest.get<NestStmt>();
+  std::vector<const LoopStmt*> loops;
   bool own = true;  // not in the nest of another stage inside
   for (auto s = std::find(path.begin(), path.end(), &around) + 1; s != path.end(); ++s) {
-    own = own && (*s)->kind != Stmt::Kind::nest;
-    if (own && (*s)->kind == Stmt::Kind::loop) loops.push_back(*s);
+    own = own && !(*s)->is<NestStmt>();
+    if (const LoopStmt* loop = (*s)->as<LoopStmt>(); own && loop) loops.push_back(loop);
   }
-  if (std::any_of(loops.begin(), loops.end(), [](const Stmt* l) { return threads(*l) || l->part != ir::Part::all; }))
+  if (std::any_of(loops.begin(), loops.end(), [](const LoopStmt* l) { return threads(*l) || l->part != ir::Part::all; }))
     return ", in loops of threads or parts of loops";
-  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Stage& stage = p.stage(n.stage);
   Points start;
   start.of_loops = start.facts = facts_at(p, path);
   const auto add = [](Points& points, Id variable, const Expr& lo, const Expr& hi) {
     points.facts.range(variable, lo, hi);
     points.ranges.insert(points.ranges.begin(), VarRange{variable, {over_loops(lo), hi}});
   };
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : n.roots)
     if (!p.axis(r.axis).reduce) add(start, r.iter, r.begin, ir::sub(ir::add(r.begin, r.extent), ir::index(1)));
   Points terms = start;
   for (const ir::IterVar& v : stage.iters)
     if (v.kind == ir::IterKind::reduce) add(terms, v.id, v.begin, ir::sub(v.end, ir::index(1)));
   for (const Expr& atom : stage.domain) terms.facts.assume(atom);
-  const auto& buffers = p.stage(around.stage).buffers;
+  const auto& buffers = p.stage(around.get<NestStmt>().stage).buffers;
   for (const Read& r : reads_of(stage)) {
     if (std::find(buffers.begin(), buffers.end(), r.load.node()->id) == buffers.end()) continue;
     Points points = r.of_start || r.bounds ? start : terms;
     for (const Expr& c : r.conditions) points.facts.assume(c);
-    if (!computed_before(p, around, loops, r.load, points)) return ", where it reads " + ir::text(r.load);
+    if (!computed_before(p, around.get<NestStmt>(), loops, r.load, points)) return ", where it reads " + ir::text(r.load);
   }
   return {};
 }
@@ -142,11 +145,12 @@ const Stmt* skewed_around(const Program& p, const Stmt& nest, const Stmt& around
     return p.axis(axis).origin == ir::Axis::Origin::skewed;
   };
   for (auto s = std::find(path.begin(), path.end(), &around) + 1; s != path.end(); ++s) {
-    if ((*s)->kind == Stmt::Kind::nest) break;
-    if ((*s)->kind != Stmt::Kind::loop || !skewed((*s)->axis)) continue;
-    for (const ir::Root& r : nest.roots)
+    if ((*s)->is<NestStmt>()) break;
+    const LoopStmt* loop = (*s)->as<LoopStmt>();
+    if (!loop || !skewed(loop->axis)) continue;
+    for (const ir::Root& r : nest.get<NestStmt>().roots)
       if (!p.axis(r.axis).reduce && !ir::is_int(r.extent, 1) &&
-          (ir::uses_var(r.begin, (*s)->axis) || ir::uses_var(r.extent, (*s)->axis)) &&
+          (ir::uses_var(r.begin, loop->axis) || ir::uses_var(r.extent, loop->axis)) &&
           !can_prove(ir::le(r.extent, ir::index(1)), facts_at(p, path)))
         return *s;
   }
@@ -156,31 +160,31 @@ const Stmt* skewed_around(const Program& p, const Stmt& nest, const Stmt& around
 }  // namespace
 
 std::optional<std::string> misplaced(const Program& p, const Stmt& nest, Id recurrence) {
+  const ir::Stage& stage = p.stage(nest.get<NestStmt>().stage);
   const auto path = ir::path_to(p, nest.id);
   const Stmt* around = nullptr;
   for (const Stmt* s : path)
-    if (s->kind == Stmt::Kind::nest && s->stage == recurrence) around = s;
+    if (ir::is_nest_of(*s, recurrence)) around = s;
   const std::string name = p.stage(recurrence).name;
-  if (!around) return p.stage(nest.stage).name + ", computed outside of " + name;
+  if (!around) return stage.name + ", computed outside of " + name;
   for (std::size_t d : p.stage(recurrence).along)
-    for (Id leaf : ir::leaves_of(p, around->roots.at(d).axis)) {
-      const bool inside =
-          std::any_of(path.begin(), path.end(), [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; });
+    for (Id leaf : ir::leaves_of(p, around->get<NestStmt>().roots.at(d).axis)) {
+      const bool inside = std::any_of(path.begin(), path.end(), [&](const Stmt* s) { return ir::runs_over(*s, leaf); });
       if (inside) continue;
       const auto later = ahead_of(p, nest, *around, path);
       if (!later) return {};
-      return p.stage(nest.stage).name + ", computed outside of " + p.axis(leaf).name + " of " + name + *later;
+      return stage.name + ", computed outside of " + p.axis(leaf).name + " of " + name + *later;
     }
   if (const Stmt* loop = skewed_around(p, nest, *around, path))
-    return p.stage(nest.stage).name + ", computed at once for points of several iterations of " + p.axis(loop->axis).name;
+    return stage.name + ", computed at once for points of several iterations of " + p.axis(loop->get<LoopStmt>().axis).name;
   // What threads share is computed for all of them at once, where others have not come as far (analysis/regions/relax.h).
-  const auto& buffers = p.stage(nest.stage).buffers;
+  const auto& buffers = stage.buffers;
   if (std::any_of(buffers.begin(), buffers.end(), [&](Id b) { return p.buffer(b).scope == Scope::shared; })) {
     const auto from = std::find(path.begin(), path.end(), around);
     for (auto s = from; s != path.end(); ++s)
-      if ((*s)->kind == Stmt::Kind::loop && threads(**s) &&
-          !((*s)->loop_kind == ir::LoopKind::bound && ir::is_block((*s)->bound_to)))
-        return p.stage(nest.stage).name + " in shared memory, computed for all of " + p.axis((*s)->axis).name + " at once";
+      if (const LoopStmt* l = (*s)->as<LoopStmt>();
+          l && threads(*l) && !(l->kind == ir::LoopKind::bound && ir::is_block(l->bound_to)))
+        return stage.name + " in shared memory, computed for all of " + p.axis(l->axis).name + " at once";
   }
   return {};
 }

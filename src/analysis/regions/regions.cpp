@@ -19,7 +19,10 @@
 
 namespace ashlar::analysis {
 
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
@@ -63,8 +66,10 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
     const Path& path = tree.blocks[reader];
     if (!under(path, parent)) continue;
     // not the stage itself; a nest put after it stands inside, and reads it
-    if (self && std::find(path.begin(), path.end(), self) != path.end() && nest_on(path)->after != self->stage) continue;
-    const ir::Stage& stage = p.stage(path.back()->stage);
+    if (self && std::find(path.begin(), path.end(), self) != path.end() &&
+        nest_on(path)->get<NestStmt>().after != self->get<NestStmt>().stage)
+      continue;
+    const ir::Stage& stage = p.stage(path.back()->get<BlockStmt>().stage);
     auto iters = iter_intervals(p, path, parent, facts);
     if (const auto window = windows ? windows->of(path, parent) : std::nullopt)
       for (VarRange& v : iters)
@@ -122,7 +127,7 @@ void update_axis(Program& p, Id id, const Expr& extent, const Facts& facts) {
 void refresh_skews(Program& p, const Stmt& nest, const Facts& facts) {
   std::set<Id> skewed;
   std::vector<Id> pending;
-  for (const ir::Root& r : nest.roots) pending.push_back(r.axis);
+  for (const ir::Root& r : nest.get<NestStmt>().roots) pending.push_back(r.axis);
   while (!pending.empty()) {
     const ir::Axis& a = p.axis(pending.back());
     pending.pop_back();
@@ -144,8 +149,9 @@ void set_root(Program& p, ir::Root& root, const Expr& begin, const Expr& extent,
 // The box of a nest put after its producer: the points that the producer's blocks in the same body finish.
 void derive_after(Program& p, const TreeIndex& tree, const Path& path) {
   Stmt& nest = const_cast<Stmt&>(*path.back());
-  const ir::Stage& stage = p.stage(nest.stage);
-  const ir::Stage& producer = p.stage(nest.after);
+  NestStmt& n = nest.get<NestStmt>();
+  const ir::Stage& stage = p.stage(n.stage);
+  const ir::Stage& producer = p.stage(n.after);
   const Id parent = parent_of(path);
   const Facts facts = facts_down_to(p, path, parent);
   const ir::Buffer& buffer = p.buffer(producer.buffers.front());
@@ -155,7 +161,7 @@ void derive_after(Program& p, const TreeIndex& tree, const Path& path) {
   std::vector<Interval> box(static_cast<std::size_t>(buffer.rank));
   bool first = true;
   for (const Path& block : tree.blocks) {
-    if (!under(block, parent) || block.back()->stage != producer.id) continue;
+    if (!under(block, parent) || !ir::is_block_of(*block.back(), producer.id)) continue;
     const auto iters = iter_intervals(p, block, parent, facts);
     for (std::size_t d = 0; d < box.size(); ++d) widen(box, d, iters[d].range, first, facts);
     first = false;
@@ -165,7 +171,7 @@ void derive_after(Program& p, const TreeIndex& tree, const Path& path) {
     Interval i{v.begin, ir::sub(v.end, ir::index(1))};
     for (std::size_t d = 0; d < at.size(); ++d)
       if (ir::is(at[d], ir::Op::var) && at[d].node()->id == v.id) i = intersect(i, box[d], facts);
-    for (ir::Root& r : nest.roots)
+    for (ir::Root& r : n.roots)
       if (r.iter == v.id) set_root(p, r, i.lo, ir::max(ir::index(0), ir::add(ir::sub(i.hi, i.lo), ir::index(1))), facts);
   }
   refresh_skews(p, nest, facts);
@@ -183,7 +189,7 @@ Expr inhabited_where(const Program& p, const Domain& domain, const std::vector<I
     Facts otherwise = facts;
     otherwise.assume(ir::logic_not(condition));
     const bool around = std::any_of(path.begin(), path.end(), [&](const Stmt* s) {
-      if (s->kind != Stmt::Kind::loop) return false;
+      if (!s->is<LoopStmt>()) return false;
       const ir::LoopRange range = ir::range_of(p, *s);
       return can_prove(ir::le(range.end, range.begin), otherwise);
     });
@@ -252,7 +258,7 @@ bool is_declared(const ir::Stage& stage) { return stage.iters.empty() || !stage.
 std::vector<Interval> box_of(const Program& p, const TreeIndex& tree, const Path& path, Id parent, const Facts& facts,
                              std::optional<Domains>& domains, Windows* windows) {
   const Stmt& nest = *path.back();
-  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Stage& stage = p.stage(nest.get<NestStmt>().stage);
   const bool declared = is_declared(stage);
   const std::size_t rank = static_cast<std::size_t>(stage.spatial_rank());
   std::vector<Interval> box(rank), held(rank);
@@ -287,12 +293,13 @@ std::vector<Interval> box_of(const Program& p, const TreeIndex& tree, const Path
 
 std::optional<VarRange> Windows::of(const Path& block, Id loop) {
   const Stmt& nest = *nest_on(block);
-  for (const ir::Slide& slide : nest.slides) {
+  const NestStmt& n = nest.get<NestStmt>();
+  for (const ir::Slide& slide : n.slides) {
     if (slide.loop != loop) continue;
     auto at = known_.find(nest.id);
     if (at == known_.end()) {
       const Path path(block.begin(), std::find(block.begin(), block.end(), &nest) + 1);
-      const ir::Stage& stage = p.stage(nest.stage);
+      const ir::Stage& stage = p.stage(n.stage);
       const auto box = box_of(p, tree, path, loop, facts_down_to(p, path, loop), domains, this);
       std::size_t k = 0;
       while (stage.iters.at(k).id != slide.iter) ++k;
@@ -305,25 +312,26 @@ std::optional<VarRange> Windows::of(const Path& block, Id loop) {
 
 void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optional<Domains>& domains, Windows& windows) {
   Stmt& nest = const_cast<Stmt&>(*path.back());
-  const ir::Stage& stage = p.stage(nest.stage);
-  const bool beside = nest.loop != 0;  // its place is the host's, of whose loop each iteration has some of it
+  NestStmt& node = nest.get<NestStmt>();
+  const ir::Stage& stage = p.stage(node.stage);
+  const bool beside = node.sibling.has_value();  // its place is the host's, of whose loop each iteration has some of it
   const Stmt* host = host_of(path);
   const Id parent = beside ? parent_of(Path(path.begin(), std::find(path.begin(), path.end(), host) + 1)) : parent_of(path);
   const Facts facts = beside ? facts_at(p, path) : facts_down_to(p, path, parent);
-  const std::optional<Values> shared = beside ? values_of(p, nest, nest.axis) : std::nullopt;
+  const std::optional<Values> shared = beside ? values_of(p, nest, node.sibling->axis) : std::nullopt;
   const bool declared = is_declared(stage);
   const std::size_t rank = static_cast<std::size_t>(stage.spatial_rank());
   std::vector<Interval> box(rank);
   Expr inhabited;
   const bool top = parent == 0;
   if (!(top && declared) && rank > 0) {
-    box = box_of(p, tree, path, parent, facts, domains, nest.slides.empty() ? nullptr : &windows);
+    box = box_of(p, tree, path, parent, facts, domains, node.slides.empty() ? nullptr : &windows);
     // a filled copy of an argument keeps its box; what else it may copy is there only where it is inhabited
     if (!declared && !(stage.has_fill && copies_arguments(p, stage)))
       inhabited = inhabited_where(p, domains->at(stage.id), box, path, facts);
   }
   const auto root_of = [&](const ir::IterVar& v) -> ir::Root& {
-    for (ir::Root& r : nest.roots)
+    for (ir::Root& r : node.roots)
       if (r.iter == v.id) return r;
     throw InternalError("a nest lacks a root for an iteration variable");
   };
@@ -343,7 +351,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
   // With the ranges of the nest's own loops over points, which the bounds of a reduction may use.
   const auto facts_of_points = [&] {
     Facts own = facts;
-    for (const ir::Root& r : nest.roots)
+    for (const ir::Root& r : node.roots)
       if (!p.axis(r.axis).reduce)
         for (Id leaf : ir::leaves_of(p, r.axis))
           if (const Expr& n = p.axis(leaf).extent; !n.empty()) own.range(leaf, ir::index(0), ir::sub(n, ir::index(1)));
@@ -364,22 +372,23 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
           *end = ir::select(ir::substitute(inside, values), *end, end == &i.lo ? ir::index(0) : ir::index(-1));
       }
     } else {
-      for (const ir::Slide& slide : nest.slides) {
+      for (const ir::Slide& slide : node.slides) {
         if (slide.iter != v.id) continue;
         const Stmt* loop = nullptr;
         for (const Stmt* s : path)
           if (s->id == slide.loop) loop = s;
         if (!loop) throw InternalError("a nest slides along a loop that is not around it");
         const ir::LoopRange range = ir::range_of(p, *loop);
-        const Expr var = ir::axis_var(p, loop->axis);
+        const Id over = loop->get<LoopStmt>().axis;
+        const Expr var = ir::axis_var(p, over);
         // Behind what the iteration before ended with; but what that wanted may lie before the domain altogether.
-        Expr next = ir::add(shifted(i.hi, loop->axis, ir::sub(var, ir::index(1))), ir::index(1));
+        Expr next = ir::add(shifted(i.hi, over, ir::sub(var, ir::index(1))), ir::index(1));
         Facts later = facts;
-        later.range(loop->axis, ir::add(range.begin, ir::index(1)), ir::sub(range.end, ir::index(1)));
+        later.range(over, ir::add(range.begin, ir::index(1)), ir::sub(range.end, ir::index(1)));
         next = simplify(next, later);
         if (!can_prove(ir::ge(next, i.lo), later)) next = ir::max(next, i.lo);
-        const Expr warm_up = shifted(i.lo, loop->axis, range.begin);
-        const Expr warm_end = shifted(i.hi, loop->axis, range.begin);
+        const Expr warm_up = shifted(i.lo, over, range.begin);
+        const Expr warm_end = shifted(i.hi, over, range.begin);
         const Expr first = ir::eq(var, range.begin);
         const auto from = [&](const Expr& lo, const Expr& hi) {
           return simplify(ir::add(ir::sub(hi, lo), ir::index(1)), facts);
@@ -390,7 +399,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     }
     if (extent.empty()) extent = ir::add(ir::sub(i.hi, i.lo), ir::index(1));
     if (shared && shared->iter == v.id) {
-      const Expr before = ir::mul(ir::axis_value(p, nest.loop), shared->unit), left = ir::sub(extent, before);
+      const Expr before = ir::mul(ir::axis_value(p, node.sibling->loop), shared->unit), left = ir::sub(extent, before);
       extent = ir::min(shared->unit, left);
       i.lo = ir::add(i.lo, shared->descending ? ir::sub(left, extent) : before);
     }
@@ -405,7 +414,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
 std::vector<Expr> derived_of(const Program& p, const Stmt& nest) {
   std::vector<Expr> all;
   std::vector<Id> pending;
-  for (const ir::Root& r : nest.roots) all.push_back(r.begin), pending.push_back(r.axis);
+  for (const ir::Root& r : nest.get<NestStmt>().roots) all.push_back(r.begin), pending.push_back(r.axis);
   while (!pending.empty()) {
     const ir::Axis& a = p.axis(pending.back());
     pending.pop_back();
@@ -432,9 +441,10 @@ void derive_once(Program& p, Id within, const Program* before) {
   const bool pads = std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::pad; });
   std::map<Id, std::vector<const Path*>> nests_of;  // by stage
   for (const Path& path : tree.nests) {
-    nests_of[path.back()->stage].push_back(&path);
-    if (path.back()->after && concerned(path))
-      for (ir::Root& r : const_cast<Stmt*>(path.back())->roots) r.extent = Expr();
+    NestStmt& nest = const_cast<Stmt*>(path.back())->get<NestStmt>();
+    nests_of[nest.stage].push_back(&path);
+    if (nest.after && concerned(path))
+      for (ir::Root& r : nest.roots) r.extent = Expr();
   }
   const auto derive = [&](const Path& path) {
     if (!settled) return derive_nest(p, tree, path, domains, windows);
@@ -446,14 +456,14 @@ void derive_once(Program& p, Id within, const Program* before) {
   std::vector<const Path*> late;  // nests put after a producer, whose own boxes come first; it may be late itself
   std::set<Id> visited;
   const auto ready = [&](const Path& path) {
-    const Id producer = path.back()->after;
+    const Id producer = path.back()->get<NestStmt>().after;
     return visited.count(producer) &&
-           std::none_of(late.begin(), late.end(), [&](const Path* other) { return other->back()->stage == producer; });
+           std::none_of(late.begin(), late.end(), [&](const Path* other) { return ir::is_nest_of(*other->back(), producer); });
   };
   for (Id id : consumers_first(p)) {
     for (const Path* path : nests_of[id])
       if (concerned(*path)) {
-        path->back()->after ? late.push_back(path) : derive(*path);
+        path->back()->get<NestStmt>().after ? late.push_back(path) : derive(*path);
         if (pads) domains.reset();  // what it computes past its new box widens the domains of what it reads
       }
     visited.insert(id);
@@ -475,7 +485,8 @@ void derive(Program& p, Id within, const Program* before) {
   derive_once(p, within, before);
   const TreeIndex tree(p);
   // a nest beside another's loop follows the extents of that one's axes, which a consumer does not wait for
-  if (std::any_of(tree.nests.begin(), tree.nests.end(), [](const Path& path) { return path.back()->loop != 0; }))
+  if (std::any_of(tree.nests.begin(), tree.nests.end(),
+                  [](const Path& path) { return path.back()->get<NestStmt>().sibling.has_value(); }))
     derive_once(p, within, nullptr);
 }
 
@@ -492,13 +503,14 @@ std::vector<Interval> required_region(const Program& p, Id nest_id, Steps steps)
   Windows windows(p, tree, domains);
   for (const Path& path : tree.nests) {
     const Stmt& nest = *path.back();
+    const NestStmt& n = nest.get<NestStmt>();
     if (nest.id != nest_id) continue;
-    const ir::Stage& stage = p.stage(nest.stage);
+    const ir::Stage& stage = p.stage(n.stage);
     std::vector<Interval> box(static_cast<std::size_t>(stage.spatial_rank()));
     bool any = false;
     for (Id buffer : stage.buffers) {
       std::vector<Interval> part(box.size());
-      const bool whole_windows = !nest.slides.empty() && steps == Steps::before;
+      const bool whole_windows = !n.slides.empty() && steps == Steps::before;
       if (!needed(p, tree, parent_of(path), &nest, buffer, path, whole_windows ? &windows : nullptr, part)) continue;
       for (std::size_t d = 0; d < box.size(); ++d) widen(box, d, part[d], !any, facts_at(p, path));
       any = true;
@@ -512,7 +524,8 @@ std::vector<Interval> required_region(const Program& p, Id nest_id, Steps steps)
 bool regions_are_known(const ir::Program& p) {
   bool known = true;
   ir::walk(p.body, [&](const ir::Stmt& s) {
-    for (const ir::Root& r : s.roots) known = known && !r.begin.empty() && !r.extent.empty();
+    if (const NestStmt* nest = s.as<NestStmt>())
+      for (const ir::Root& r : nest->roots) known = known && !r.begin.empty() && !r.extent.empty();
   });
   return known;
 }

@@ -14,10 +14,12 @@ Interval over_threads(const ir::Program& p, const std::vector<const ir::Stmt*>& 
   std::vector<VarRange> threads;
   for (std::size_t k = path.size(); k-- > 0;) {
     const ir::Stmt& s = *path[k];
-    const bool thread = s.loop_kind == ir::LoopKind::bound && !ir::is_block(s.bound_to);
-    if (s.kind != ir::Stmt::Kind::loop || (!thread && s.loop_kind != ir::LoopKind::vthread)) continue;
+    const ir::LoopStmt* loop = s.as<ir::LoopStmt>();
+    if (!loop) continue;
+    const bool thread = loop->kind == ir::LoopKind::bound && !ir::is_block(loop->bound_to);
+    if (!thread && loop->kind != ir::LoopKind::vthread) continue;
     const ir::LoopRange r = ir::range_of(p, s);
-    threads.push_back({s.axis, {r.begin, ir::sub(r.end, ir::index(1))}});
+    threads.push_back({loop->axis, {r.begin, ir::sub(r.end, ir::index(1))}});
   }
   if (threads.empty()) return i;
   if (!i.lo.empty()) i.lo = bounds_over(i.lo, threads, facts).lo;

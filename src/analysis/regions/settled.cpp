@@ -8,6 +8,7 @@
 namespace ashlar::analysis {
 
 using ir::Id;
+using ir::NestStmt;
 using ir::Stmt;
 
 Settled::Settled(const ir::Program& before, const ir::Program& now, const TreeIndex& tree)
@@ -16,7 +17,10 @@ Settled::Settled(const ir::Program& before, const ir::Program& now, const TreeIn
   // the domains of others.
   any_ = unchanged_.arguments() &&
          std::none_of(tree.nests.begin(), tree.nests.end(),
-                      [](const Path& path) { return path.back()->after != 0 || path.back()->loop != 0; }) &&
+                      [](const Path& path) {
+                        const NestStmt& nest = path.back()->get<NestStmt>();
+                        return nest.after != 0 || nest.sibling.has_value();
+                      }) &&
          std::none_of(now.axes.begin(), now.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::pad; });
   for (Id stage : unchanged_.left())
     if (const auto at = before.stages.find(stage); at != before.stages.end())
@@ -26,7 +30,7 @@ Settled::Settled(const ir::Program& before, const ir::Program& now, const TreeIn
 
 bool Settled::settled(const Path& path) const {
   return std::all_of(path.begin(), path.end(), [&](const Stmt* s) {
-    return s->kind != Stmt::Kind::nest || box_of(s->id) == Box::kept || box_of(s->id) == Box::same;
+    return !s->is<NestStmt>() || box_of(s->id) == Box::kept || box_of(s->id) == Box::same;
   });
 }
 
@@ -46,10 +50,11 @@ bool Settled::same_domain(Id stage) {
 
 bool Settled::keeps(const Path& path) {
   const Stmt& nest = *path.back();
-  const ir::Stage& stage = now_.stage(nest.stage);
+  const NestStmt& n = nest.get<NestStmt>();
+  const ir::Stage& stage = now_.stage(n.stage);
   const Path around(path.begin(), path.end() - 1);
   if (!any_ || !unchanged_.nest(nest.id) || !unchanged_.stage(stage.id) || !settled(around)) return false;
-  if (std::any_of(nest.roots.begin(), nest.roots.end(), [](const ir::Root& r) { return r.extent.empty(); })) return false;
+  if (std::any_of(n.roots.begin(), n.roots.end(), [](const ir::Root& r) { return r.extent.empty(); })) return false;
   if (stage.is_recurrence() && !unchanged_.definitions()) return false;
   const bool declared = stage.iters.empty() || !stage.iters.front().begin.empty();
   const Id parent = parent_of(path);
@@ -61,9 +66,10 @@ bool Settled::keeps(const Path& path) {
         const Path& block = tree_.blocks[reader];
         if (!under(block, parent) || std::find(block.begin(), block.end(), &nest) != block.end()) continue;
         const Stmt& of = *nest_on(block);
-        if (!unchanged_.nest(of.id) || !unchanged_.stage(of.stage) || !settled(block)) return false;
+        const NestStmt& of_nest = of.get<NestStmt>();
+        if (!unchanged_.nest(of.id) || !unchanged_.stage(of_nest.stage) || !settled(block)) return false;
         // a window that a nest slides over is not in its box
-        if (!nest.slides.empty() && !of.slides.empty() && box_of(of.id) != Box::kept) return false;
+        if (!n.slides.empty() && !of_nest.slides.empty() && box_of(of.id) != Box::kept) return false;
       }
   }
   boxes_[nest.id] = Box::kept;

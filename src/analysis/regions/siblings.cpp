@@ -4,6 +4,7 @@
 namespace ashlar::analysis {
 
 using ir::Id;
+using ir::NestStmt;
 using ir::Stmt;
 
 std::optional<Values> values_of(const ir::Program& p, const Stmt& nest, Id axis) {
@@ -16,15 +17,16 @@ std::optional<Values> values_of(const ir::Program& p, const Stmt& nest, Id axis)
   }
   if (a->origin != ir::Axis::Origin::root || a->reduce) return {};
   bool descending = false;
-  for (const ir::IterVar& v : p.stage(nest.stage).iters) descending = descending || (v.id == a->iter && v.descending);
+  for (const ir::IterVar& v : p.stage(nest.get<NestStmt>().stage).iters)
+    descending = descending || (v.id == a->iter && v.descending);
   return Values{a->iter, unit, descending};
 }
 
 const Stmt* host_of(const std::vector<const Stmt*>& path) {
-  const Stmt& nest = *path.back();
-  if (nest.kind != Stmt::Kind::nest || !nest.loop) return nullptr;
+  const NestStmt* nest = path.back()->as<NestStmt>();
+  if (!nest || !nest->sibling) return nullptr;
   for (std::size_t k = path.size() - 1; k-- > 0;)
-    if (path[k]->kind == Stmt::Kind::nest) return path[k];
+    if (path[k]->is<NestStmt>()) return path[k];
   return nullptr;
 }
 

@@ -7,7 +7,12 @@
 
 namespace ashlar::analysis {
 
+using ir::AllocStmt;
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
+using ir::PrefetchStmt;
 using ir::Stmt;
 
 namespace {
@@ -74,7 +79,7 @@ bool each_in_both(const Map& now, const Map& before, F&& f) {
 }
 
 // What stands between the statements of a nest itself: what is computed inside of it, and storage.
-bool is_own(const Stmt& s) { return s.kind == Stmt::Kind::loop || s.kind == Stmt::Kind::block; }
+bool is_own(const Stmt& s) { return s.is<LoopStmt>() || s.is<BlockStmt>(); }
 
 }  // namespace
 
@@ -91,14 +96,14 @@ Unchanged::Unchanged(const ir::Program& before, const ir::Program& now) : before
   note(before.body, 0);
   compare(now.body, 0, true);
   for (const Then& t : then_)
-    if (t.statement && t.statement->kind == Stmt::Kind::nest) left_.push_back(t.statement->stage);
+    if (const NestStmt* nest = t.statement ? t.statement->as<NestStmt>() : nullptr) left_.push_back(nest->stage);
 }
 
 void Unchanged::note(const std::vector<Stmt>& body, Id parent) {
   for (const Stmt& s : body) {
     if (s.id >= then_.size()) then_.resize(static_cast<std::size_t>(s.id) + 1);
     then_[s.id] = {&s, parent};
-    note(s.body, s.id);
+    note(s.body(), s.id);
   }
 }
 
@@ -137,33 +142,56 @@ bool Unchanged::axes_below(Id id) const {
   return std::all_of(became.begin(), became.end(), [&](Id n) { return axes_below(n); });
 }
 
-bool Unchanged::same_statement(const Stmt& a, const Stmt& b) const {
-  if (a.kind != b.kind || a.stage != b.stage || a.axis != b.axis || a.after != b.after || a.loop != b.loop ||
-      a.loop_kind != b.loop_kind || !(a.bound_to == b.bound_to) || a.intrinsic != b.intrinsic || a.part != b.part ||
-      a.tight != b.tight || a.combines != b.combines || a.piece != b.piece || a.first_stores != b.first_stores ||
-      a.stores != b.stores || a.buffer != b.buffer || a.pinned != b.pinned || a.ahead != b.ahead ||
-      a.roots.size() != b.roots.size() || a.slides.size() != b.slides.size() || !same(a.from, b.from) || !same(a.to, b.to) ||
-      !same(a.when, b.when) || !same(a.pipeline, b.pipeline))
+bool Unchanged::same_nest(const NestStmt& a, const NestStmt& b) const {
+  if (a.stage != b.stage || a.after != b.after || a.sibling.has_value() != b.sibling.has_value() ||
+      a.roots.size() != b.roots.size() || a.slides.size() != b.slides.size())
     return false;
+  if (a.sibling && (a.sibling->loop != b.sibling->loop || a.sibling->axis != b.sibling->axis)) return false;
   for (std::size_t k = 0; k < a.roots.size(); ++k) {
     const ir::Root &r = a.roots[k], &q = b.roots[k];
     if (r.iter != q.iter || r.axis != q.axis || !same(r.begin, q.begin) || !same(r.extent, q.extent) || !axes_below(r.axis))
       return false;
   }
-  for (std::size_t k = 0; k < a.slides.size(); ++k)
-    if (a.slides[k].loop != b.slides[k].loop || a.slides[k].iter != b.slides[k].iter) return false;
-  return a.kind != Stmt::Kind::loop || has(a.axis, axis);
+  return std::equal(a.slides.begin(), a.slides.end(), b.slides.begin(),
+                    [](const ir::Slide& x, const ir::Slide& y) { return x.loop == y.loop && x.iter == y.iter; });
+}
+
+bool Unchanged::same_loop(const LoopStmt& a, const LoopStmt& b) const {
+  return a.axis == b.axis && a.kind == b.kind && a.bound_to == b.bound_to && a.intrinsic == b.intrinsic && a.part == b.part &&
+         same(a.from, b.from) && same(a.to, b.to) && a.tight == b.tight && a.combines == b.combines &&
+         a.pipeline.has_value() == b.pipeline.has_value() && (!a.pipeline || same(*a.pipeline, *b.pipeline)) &&
+         has(a.axis, axis);
+}
+
+bool Unchanged::same_statement(const Stmt& now, const Stmt& before) const {
+  if (now.node.index() != before.node.index()) return false;
+  return ir::match(
+      now, [&](const NestStmt& a) { return same_nest(a, before.get<NestStmt>()); },
+      [&](const LoopStmt& a) { return same_loop(a, before.get<LoopStmt>()); },
+      [&](const BlockStmt& a) {
+        const BlockStmt& b = before.get<BlockStmt>();
+        return a.stage == b.stage && a.piece == b.piece && a.first_stores == b.first_stores && a.stores == b.stores &&
+               same(a.when, b.when);
+      },
+      [&](const AllocStmt& a) {
+        const AllocStmt& b = before.get<AllocStmt>();
+        return a.buffer == b.buffer && a.pinned == b.pinned;
+      },
+      [&](const PrefetchStmt& a) {
+        const PrefetchStmt& b = before.get<PrefetchStmt>();
+        return a.buffer == b.buffer && a.loop == b.loop && a.ahead == b.ahead;
+      });
 }
 
 bool Unchanged::same_shape(const Stmt& now, const Stmt& before) const {
-  auto b = before.body.begin();
-  for (const Stmt& a : now.body) {
+  auto b = before.body().begin();
+  for (const Stmt& a : now.body()) {
     if (!is_own(a)) continue;
-    while (b != before.body.end() && !is_own(*b)) ++b;
-    if (b == before.body.end() || a.id != b->id || !same_statement(a, *b) || !same_shape(a, *b)) return false;
+    while (b != before.body().end() && !is_own(*b)) ++b;
+    if (b == before.body().end() || a.id != b->id || !same_statement(a, *b) || !same_shape(a, *b)) return false;
     ++b;
   }
-  return std::none_of(b, before.body.end(), is_own);
+  return std::none_of(b, before.body().end(), is_own);
 }
 
 // Is each statement of the list, with all that is in it, as it was? `around`: is what stands around it?
@@ -172,12 +200,16 @@ bool Unchanged::compare(const std::vector<Stmt>& body, Id parent, bool around) {
   for (const Stmt& s : body) {
     const Then then = s.id < then_.size() ? std::exchange(then_[s.id], {}) : Then{};
     const bool alike = around && then.statement && then.parent == parent && same_statement(s, *then.statement);
-    bool within = compare(s.body, s.id, alike) && alike && s.body.size() == then.statement->body.size();
-    for (std::size_t k = 0; within && k < s.body.size(); ++k) within = s.body[k].id == then.statement->body[k].id;
-    if (s.kind == Stmt::Kind::nest || s.kind == Stmt::Kind::block) within = within && has(s.stage, definition);
-    if (s.kind == Stmt::Kind::alloc || s.kind == Stmt::Kind::prefetch) within = within && has(s.buffer, buffer);
+    bool within = compare(s.body(), s.id, alike) && alike && s.body().size() == then.statement->body().size();
+    for (std::size_t k = 0; within && k < s.body().size(); ++k) within = s.body()[k].id == then.statement->body()[k].id;
+    within = within && ir::match(
+                           s, [&](const NestStmt& nest) { return has(nest.stage, definition); },
+                           [&](const BlockStmt& block) { return has(block.stage, definition); },
+                           [&](const AllocStmt& alloc) { return has(alloc.buffer, buffer); },
+                           [&](const PrefetchStmt& prefetch) { return has(prefetch.buffer, buffer); },
+                           [](const LoopStmt&) { return true; });
     if (alike) set(s.id, own);
-    if (alike && s.kind == Stmt::Kind::nest && same_shape(s, *then.statement)) set(s.id, shape);
+    if (alike && s.is<NestStmt>() && same_shape(s, *then.statement)) set(s.id, shape);
     if (within) set(s.id, whole);
     all = all && within;
   }

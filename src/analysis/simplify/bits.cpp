@@ -153,29 +153,28 @@ std::pair<std::size_t, std::size_t> BitSystem::bits_of(ir::Id var) const {
   return {0, 0};
 }
 
-bool BitSystem::equate(const Expr& a, const Expr& b) {
+std::optional<std::vector<BitSystem::Row>> BitSystem::differences(const Expr& a, const Expr& b) {
   const auto x = word(a), y = word(b);
-  if (!x || !y) return false;
-  for (std::size_t k = 0; k < std::max(x->size(), y->size()); ++k) {
-    Row row;
-    if (k < x->size()) row ^= (*x)[k];
-    if (k < y->size()) row ^= (*y)[k];
-    add(row);
+  if (!x || !y) return std::nullopt;
+  std::vector<Row> rows(std::max(x->size(), y->size()));
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (k < x->size()) rows[k] ^= (*x)[k];
+    if (k < y->size()) rows[k] ^= (*y)[k];
   }
+  return rows;
+}
+
+bool BitSystem::equate(const Expr& a, const Expr& b) {
+  const auto rows = differences(a, b);
+  if (!rows) return false;
+  for (const Row& row : *rows) add(row);
   return true;
 }
 
 bool BitSystem::implies_equal(const Expr& a, const Expr& b) {
   if (!consistent_) return true;
-  const auto x = word(a), y = word(b);
-  if (!x || !y) return false;
-  for (std::size_t k = 0; k < std::max(x->size(), y->size()); ++k) {
-    Row row;
-    if (k < x->size()) row ^= (*x)[k];
-    if (k < y->size()) row ^= (*y)[k];
-    if (reduce(row).any()) return false;
-  }
-  return true;
+  const auto rows = differences(a, b);
+  return rows && std::none_of(rows->begin(), rows->end(), [&](const Row& row) { return reduce(row).any(); });
 }
 
 std::optional<Assignment> BitSystem::solution_with_difference(const Expr& a, const Expr& b) {

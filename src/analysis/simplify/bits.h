@@ -35,6 +35,7 @@ class BitSystem {
 
  private:
   bool add(Row row);
+  std::optional<std::vector<Row>> differences(const Expr& a, const Expr& b);  // bit by bit, a ^ b
   Row reduce(Row row) const;
   struct Input {
     Expr var;

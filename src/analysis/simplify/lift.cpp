@@ -15,6 +15,7 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
 
 #include "analysis/simplify/engine.h"
@@ -86,7 +87,7 @@ Expr Engine::lifted_arithmetic(const Expr& e) {
   const Expr* a = n->args;
   for (std::uint32_t k = 0; k < n->count; ++k)
     if (!a[k].node()->type.is_data_integer() || !is_index_value(a[k])) return {};
-  if (n->count == 0 || ir::is(e, Op::load) || ir::is(e, Op::call)) return {};
+  if (n->count == 0 || !ir::operation(n->op).laws.pure) return {};
   const auto x = [&] { return index_of(a[0]); };
   const auto y = [&] { return index_of(a[1]); };
   const auto is_natural = [&](const Expr& v) { return data_range(v).lo >= 0; };

@@ -30,7 +30,7 @@ Broken each_node(const Expr& root, std::unordered_set<const ir::Node*>& seen, F&
 
 }  // namespace
 
-std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece) {
+std::vector<const Expr*> loads_of(const Stage& s, ir::Piece piece) {
   std::vector<const Expr*> loads;
   const auto add = [&](const Expr& root) {
     std::unordered_set<const ir::Node*> seen;
@@ -39,13 +39,13 @@ std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece) {
       return Broken{};
     });
   };
-  if (piece == Stmt::Piece::whole || piece == Stmt::Piece::update) {
+  if (piece == ir::Piece::whole || piece == ir::Piece::update) {
     for (const Expr& e : s.targets) add(e);
     if (!s.keep.empty()) add(s.keep);
   }
   for (const auto* list : {&s.values, &s.inits, &s.domain}) {
-    if ((piece != Stmt::Piece::whole && piece != Stmt::Piece::update && list == &s.values) ||
-        ((piece == Stmt::Piece::update || piece == Stmt::Piece::begin) && list == &s.inits))
+    if ((piece != ir::Piece::whole && piece != ir::Piece::update && list == &s.values) ||
+        ((piece == ir::Piece::update || piece == ir::Piece::begin) && list == &s.inits))
       continue;
     for (const Expr& root : *list) add(root);
   }
@@ -74,13 +74,16 @@ Broken ids_resolve(const View& v) {
     if (!(a.kind == ir::ArgumentKind::scalar ? p.scalars.count(a.id) : p.buffers.count(a.id))) return "an argument";
   for (const Place& place : v.places) {
     const Stmt& s = *place.stmt;
-    const bool stage = s.kind == Kind::nest || s.kind == Kind::block,
-               buffer = s.kind == Kind::alloc || s.kind == Kind::prefetch;
-    if ((stage && !p.stages.count(s.stage)) || (buffer && !p.buffers.count(s.buffer)) ||
-        (s.kind == Kind::loop && !p.axes.count(s.axis)) || (s.after && !p.stages.count(s.after)))
-      return v.name(s);
-    for (const ir::Root& r : s.roots)
-      if (!p.axes.count(r.axis)) return "a root of " + v.name(s);
+    const bool resolved = ir::match(
+        s, [&](const NestStmt& nest) { return p.stages.count(nest.stage) && (!nest.after || p.stages.count(nest.after)); },
+        [&](const LoopStmt& loop) { return p.axes.count(loop.axis) != 0; },
+        [&](const BlockStmt& block) { return p.stages.count(block.stage) != 0; },
+        [&](const AllocStmt& alloc) { return p.buffers.count(alloc.buffer) != 0; },
+        [&](const PrefetchStmt& prefetch) { return p.buffers.count(prefetch.buffer) != 0; });
+    if (!resolved) return v.name(s);
+    if (const NestStmt* nest = s.as<NestStmt>())
+      for (const ir::Root& r : nest->roots)
+        if (!p.axes.count(r.axis)) return "a root of " + v.name(s);
   }
   return {};
 }
@@ -92,7 +95,7 @@ Broken ids_unique(const View& v) {
       if (s.id >= v.p.next_id) return v.name(s) + " beyond next_id";
       if (!s.id || met[s.id]) return v.name(s);
       met[s.id] = true;
-      if (Broken b = self(self, s.body); !b.empty()) return b;
+      if (Broken b = self(self, s.body()); !b.empty()) return b;
     }
     return {};
   };
@@ -148,8 +151,9 @@ Broken types_conditions(const View& v) {
   for (const auto& [id, s] : v.p.stages)
     if (!s.keep.empty() && !(s.keep.type() == bool_)) return ir::text(s.keep) + " of " + s.name;
   for (const Place& place : v.places)
-    for (const Expr& e : place.stmt->when)
-      if (!(e.type() == bool_)) return ir::text(e) + " at " + v.name(*place.stmt);
+    if (const BlockStmt* block = place.stmt->as<BlockStmt>())
+      for (const Expr& e : block->when)
+        if (!(e.type() == bool_)) return ir::text(e) + " at " + v.name(*place.stmt);
   for (const Expr& e : v.p.assumptions)
     if (!(e.type() == bool_)) return ir::text(e) + " assumed";
   return {};

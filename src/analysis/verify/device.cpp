@@ -123,10 +123,11 @@ class Checker {
 
   // Most kernels have nothing of this.
   static bool any(const std::vector<KStmt>& list) {
-    for (const KStmt& s : list)
-      if (s.kind == KStmt::Kind::launch || s.kind == KStmt::Kind::sync || s.kind == KStmt::Kind::call || any(s.body) ||
-          any(s.otherwise))
-        return true;
+    for (const KStmt& s : list) {
+      if (s.is<ir::KLaunch>() || s.is<Sync>() || s.is<ir::KCall>()) return true;
+      for (const auto* inside : s.bodies())
+        if (any(*inside)) return true;
+    }
     return false;
   }
 
@@ -135,50 +136,52 @@ class Checker {
   }
 
   void statement(const KStmt& s, bool parallel) {
-    for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) plain_use(*e);
-    if (s.kind == KStmt::Kind::store) plain_use(s.buffer);
-    switch (s.kind) {
-      case KStmt::Kind::launch:
-        require(!launch_ && !parallel, launch_place, [&] { return s.launch->name; });
-        launch(s);
-        break;
-      case KStmt::Kind::sync:
-        require(launch_ != nullptr, launch_place, [] { return "a sync"; });
-        sync(*s.sync);
-        break;
-      case KStmt::Kind::call:
-        call(*s.call);
-        break;
-      case KStmt::Kind::for_:
-        require(!launch_ || s.loop_kind == ir::LoopKind::serial, launch_loops, [&] { return s.name; });
-        if (launch_) {
-          uniform_.loop(s.var, s.begin, s.extent);
-          around_.push_back(&s.begin);
-          around_.push_back(&s.extent);
-        }
-        body(s.body, parallel || s.loop_kind == ir::LoopKind::parallel);
-        if (launch_) around_.resize(around_.size() - 2);
-        break;
-      case KStmt::Kind::let:
-        if (launch_) uniform_.let(s.var, s.value);
-        body(s.body, parallel);
-        break;
-      case KStmt::Kind::if_:
-        around_.push_back(&s.value);
-        body(s.body, parallel);
-        body(s.otherwise, parallel);
-        around_.pop_back();
-        break;
-      case KStmt::Kind::store:
-      case KStmt::Kind::prefetch:
-        break;
-    }
+    s.visit(
+        [&](const ir::KFor& n) {
+          plain_operands(s);
+          require(!launch_ || n.kind == ir::LoopKind::serial, launch_loops, [&] { return n.name; });
+          if (launch_) {
+            uniform_.loop(n.var, n.begin, n.extent);
+            around_.push_back(&n.begin);
+            around_.push_back(&n.extent);
+          }
+          body(n.body, parallel || n.kind == ir::LoopKind::parallel);
+          if (launch_) around_.resize(around_.size() - 2);
+        },
+        [&](const ir::KIf& n) {
+          plain_operands(s);
+          around_.push_back(&n.condition);
+          body(n.body, parallel);
+          body(n.otherwise, parallel);
+          around_.pop_back();
+        },
+        [&](const ir::KLet& n) {
+          plain_operands(s);
+          if (launch_) uniform_.let(n.var, n.value);
+          body(n.body, parallel);
+        },
+        [&](const ir::KStore& n) {
+          plain_operands(s);
+          plain_use(n.buffer);
+        },
+        [&](const ir::KPrefetch&) { plain_operands(s); },
+        [&](const ir::KLaunch& n) {
+          require(!launch_ && !parallel, launch_place, [&] { return n.name; });
+          launch(n);
+        },
+        [&](const Sync& n) {
+          require(launch_ != nullptr, launch_place, [] { return "a sync"; });
+          sync(n);
+        },
+        [&](const ir::KCall& n) { call(n); });
+  }
+  void plain_operands(const KStmt& s) {
+    for_each_expr(s, [&](const Expr& e) { plain_use(e); });
   }
 
   // ---- launches and their memory -------------------------------------------------------------------------------------------
 
-  void launch(const KStmt& s) {
-    const ir::Launch& l = *s.launch;
+  void launch(const ir::KLaunch& l) {
     require(l.warp >= 1 && l.threads >= 1 && l.threads <= 1024 && l.threads % l.warp == 0, launch_numbers,
             [&] { return std::to_string(l.threads) + " threads in warps of " + std::to_string(l.warp); });
     for (int d = 0; d < 3; ++d) {
@@ -191,7 +194,7 @@ class Checker {
     uniform_ = Uniform(k_, l.thread);
     around_.clear();
     shared_.clear();
-    body(s.body, false);
+    body(l.body, false);
     launch_ = nullptr;
     layout(l);
   }

@@ -21,10 +21,11 @@ namespace ashlar::analysis {
 using ir::Id;
 using ir::KBuffer;
 using ir::Kernel;
+using ir::KFor;
 using ir::KStmt;
+using ir::KStore;
 using ir::Op;
 using ir::Storage;
-using Kind = KStmt::Kind;
 
 namespace {
 
@@ -49,6 +50,16 @@ enum RuleIndex {
   storage_elements,
   storage_offset,
   storage_constant,
+  ids_given,
+  facts_left,
+  facts_nest,
+  facts_ring,
+  facts_group,
+  facts_places,
+  facts_fragment,
+  facts_parts,
+  facts_combination,
+  facts_slots,
   rule_count
 };
 
@@ -73,6 +84,16 @@ constexpr std::array<VerifierRule, rule_count> rules{{
     {"storage.elements", "buffers on the stack and in registers have a constant number of elements, those in the workspace one over symbols"},
     {"storage.offset", "a buffer in the workspace has an offset over symbols, arguments have none"},
     {"storage.constant", "registers of a finished kernel are addressed by constants"},
+    {"ids.given", "buffers, variables and tensor maps have ids that the kernel has given"},
+    {"facts.left", "a finished kernel has nothing left of what lowering knew"},
+    {"facts.nest", "statements of one nest stand together at the root, and nowhere else"},
+    {"facts.ring", "a ring has two copies or more of every buffer that its loads write, each a buffer of the kernel with room for them"},
+    {"facts.group", "the group of a store is an id that the kernel has given"},
+    {"facts.places", "a buffer whose points are chosen shares places"},
+    {"facts.fragment", "a fragment lies in registers"},
+    {"facts.parts", "a part lies in registers or on the stack, and starts from a value of its type"},
+    {"facts.combination", "a combination has a part and a result for each component, this buffer the first, and axes of threads"},
+    {"facts.slots", "slots are those of a buffer in shared memory: an index for each index"},
 }};
 // clang-format on
 
@@ -90,10 +111,17 @@ class Checker {
     define(ir::vscale_id, ir::index_type);
     for (const auto& [id, s] : k_.scalars) define(id, s.type);
     for (const auto& s : k_.strides) define(s.id, ir::index_type);
-    for (const auto& [id, b] : k_.buffers) buffer(b);
+    for (const auto& [id, type] : types_) given(id, "a variable");
+    for (const auto& [id, m] : k_.tensor_maps) given(id, m.name.c_str());
+    for (const auto& [id, b] : k_.buffers) {
+      given(id, b.name.c_str());
+      buffer(b);
+      if (b.lowering) lowering(b);
+    }
     for (const Expr& e : k_.assumptions) expr(e);
     for (const Expr* e : {&k_.workspace_shared, &k_.workspace_per_worker})
       if (!e->empty()) expr(*e);
+    nests();
     body(k_.body, false);
   }
 
@@ -136,6 +164,57 @@ class Checker {
           expr(b.offset);
         }
     }
+  }
+
+  void given(Id id, const char* what) const {
+    require(id < k_.next_id || id == ir::vscale_id, ids_given, [&] {
+      return std::string(what) + " of " + std::to_string(id) + ", where the next id is " + std::to_string(k_.next_id);
+    });
+  }
+
+  // ---- what lowering knows
+  void nests() const {
+    std::unordered_set<Id> seen;
+    Id last = 0;
+    for (const KStmt& s : k_.body) {
+      require(!finished_ || s.nest == 0, facts_left, [&] { return "nest " + std::to_string(s.nest); });
+      require(s.nest == last || s.nest == 0 || seen.insert(s.nest).second, facts_nest,
+              [&] { return "nest " + std::to_string(s.nest) + " in two places"; });
+      last = s.nest;
+    }
+  }
+
+  void lowering(const KBuffer& b) const {
+    const auto name = [&] { return b.name; };
+    require(!finished_, facts_left, name);
+    const ir::BufferFacts& f = *b.lowering;
+    require(f.points.empty() || f.shares_places, facts_places, name);
+    require(!f.fragment || b.storage == Storage::registers, facts_fragment, name);
+    const bool own = b.storage == Storage::registers || b.storage == Storage::stack;
+    require(!f.part || (own && !f.part->start.empty() && f.part->start.type() == b.type), facts_parts, name);
+    if (f.combination) {
+      const ir::Combination& c = *f.combination;
+      bool good = !c.all.empty() && c.all.front() == b.id && c.part.size() == c.all.size() && !c.axes.empty();
+      for (std::size_t k = 0; good && k < c.all.size(); ++k) {
+        const auto part = k_.buffers.find(c.part[k]);
+        good = k_.buffers.count(c.all[k]) && part != k_.buffers.end() && part->second.facts().part;
+      }
+      require(good, facts_combination, name);
+    }
+    for (const auto& [address, slot] : f.slots)
+      require(b.storage == Storage::shared && address.type() == ir::index_type && slot.type() == ir::index_type, facts_slots,
+              name);
+  }
+
+  void ring(const KFor& loop) const {
+    require(!finished_, facts_left, [&] { return "the ring of loop " + loop.name; });
+    bool good = loop.ring->stages >= 2;
+    for (const auto& [id, elements] : loop.ring->buffers) {
+      const auto b = k_.buffers.find(id);
+      std::int64_t room = 0;
+      good = good && b != k_.buffers.end() && ir::is_int(b->second.elements, &room) && room >= elements * loop.ring->stages;
+    }
+    require(good, facts_ring, [&] { return "loop " + loop.name; });
   }
 
   const KBuffer& known(Id id, const char* use) const {
@@ -193,98 +272,101 @@ class Checker {
     for (const KStmt& s : list) statement(s, parallel);
   }
 
-  void statement(const KStmt& s, bool parallel) {
-    switch (s.kind) {
-      case Kind::store: {
-        const KBuffer& b = known(s.buffer, "a store");
-        expr(s.address);
-        expr(s.value);
-        require(s.address.type().is_index() && s.value.type().element() == b.type.element() &&
-                    s.value.type().lanes == s.address.type().lanes,
-                store_type, [&] {
-                  return ir::text(s.value.type()) + " to " + b.name + " of " + ir::text(b.type) + " at " +
-                         ir::text(s.address.type());
-                });
-        require(b.written || (b.storage != Storage::argument && b.storage != Storage::constant), store_output,
-                [&] { return b.name; });
-        if (!s.mask.empty()) {
-          expr(s.mask);
-          require(s.mask.type().is_bool() && s.mask.type().lanes == s.value.type().lanes, store_mask,
-                  [&] { return b.name + " under " + ir::text(s.mask.type()); });
-        }
-        constant_address(b, s.address);
-        if (s.atomic) {
-          static constexpr Op known_to_memory[] = {Op::add, Op::min, Op::max, Op::bit_and, Op::bit_or, Op::bit_xor};
-          require(std::find(std::begin(known_to_memory), std::end(known_to_memory), *s.atomic) != std::end(known_to_memory) &&
-                      b.storage != Storage::registers && b.storage != Storage::stack && b.storage != Storage::barrier,
-                  store_atomic, [&] { return b.name; });
-        }
-        break;
-      }
-      case Kind::prefetch:
-        known(s.buffer, "a prefetch");
-        expr(s.address);
-        require(s.address.type() == ir::index_type, prefetch_shape, [&] { return ir::text(s.address); });
-        break;
-      case Kind::let:
-        expr(s.value);
-        scoped(s, s.value.type(), parallel);
-        break;
-      case Kind::for_: {
-        expr(s.begin);
-        expr(s.extent);
-        require(s.begin.type() == ir::index_type && s.extent.type() == ir::index_type, loop_bounds, [&] { return s.name; });
-        const bool spread = s.loop_kind == ir::LoopKind::parallel;
-        require(!finished_ || spread || s.loop_kind == ir::LoopKind::serial, loop_kinds, [&] { return s.name; });
-        require(!(spread && parallel), loop_parallel, [&] { return s.name; });
-        scoped(s, ir::index_type, parallel || spread);
-        break;
-      }
-      case Kind::if_:
-        expr(s.value);
-        require(s.value.type() == bool_, branch_scalar, [&] { return ir::text(s.value); });
-        body(s.body, parallel);
-        body(s.otherwise, parallel);
-        break;
-      case Kind::launch:
-        launch(s);
-        break;
-      case Kind::sync:
-        if (s.sync->buffer != 0) known(s.sync->buffer, "a sync");
-        for (const Expr* e : {&s.sync->index, &s.sync->count, &s.sync->bytes, &s.sync->parity, &s.sync->rank})
-          if (!e->empty()) expr(*e);
-        break;
-      case Kind::call:
-        for (const ir::Call::Actual& a : s.call->actuals) {
-          if (!a.address.empty()) expr(a.address);
-          for (const Expr& e : a.positions) expr(e);
-          for (const Expr& e : a.strides) expr(e);
-          for (const Expr& e : a.extents) expr(e);
-        }
-        break;
-    }
+  void inside(const std::vector<KStmt>& list, bool parallel) {
+    for (const KStmt& s : list) require(s.nest == 0, facts_nest, [&] { return "nest " + std::to_string(s.nest) + " inside"; });
+    body(list, parallel);
   }
 
-  void launch(const KStmt& s) {
-    const ir::Launch& l = *s.launch;
-    for (int d = 0; d < 3; ++d)
-      for (const Expr* e : {&l.grid[d], &l.cluster[d]})
-        if (!e->empty()) expr(*e);
+  void statement(const KStmt& s, bool parallel) {
+    s.visit([&](const KStore& n) { store(n); },
+            [&](const ir::KPrefetch& n) {
+              known(n.buffer, "a prefetch");
+              expr(n.address);
+              require(n.address.type() == ir::index_type, prefetch_shape, [&] { return ir::text(n.address); });
+            },
+            [&](const ir::KLet& n) {
+              expr(n.value);
+              scoped(n, n.value.type(), parallel);
+            },
+            [&](const KFor& n) { loop(n, parallel); },
+            [&](const ir::KIf& n) {
+              expr(n.condition);
+              require(n.condition.type() == bool_, branch_scalar, [&] { return ir::text(n.condition); });
+              inside(n.body, parallel);
+              inside(n.otherwise, parallel);
+            },
+            [&](const ir::KLaunch& n) {
+              operands(s);
+              launch(n);
+            },
+            [&](const ir::KSync& n) {
+              if (n.buffer != 0) known(n.buffer, "a sync");
+              operands(s);
+            },
+            [&](const ir::KCall&) { operands(s); });
+  }
+  void operands(const KStmt& s) {
+    for_each_expr(s, [&](const Expr& e) { expr(e); });
+  }
+
+  void store(const KStore& s) {
+    const KBuffer& b = known(s.buffer, "a store");
+    expr(s.address);
+    expr(s.value);
+    require(s.address.type().is_index() && s.value.type().element() == b.type.element() &&
+                s.value.type().lanes == s.address.type().lanes,
+            store_type, [&] {
+              return ir::text(s.value.type()) + " to " + b.name + " of " + ir::text(b.type) + " at " +
+                     ir::text(s.address.type());
+            });
+    require(b.written || (b.storage != Storage::argument && b.storage != Storage::constant), store_output,
+            [&] { return b.name; });
+    if (!s.mask.empty()) {
+      expr(s.mask);
+      require(s.mask.type().is_bool() && s.mask.type().lanes == s.value.type().lanes, store_mask,
+              [&] { return b.name + " under " + ir::text(s.mask.type()); });
+    }
+    constant_address(b, s.address);
+    if (s.atomic) {
+      static constexpr Op known_to_memory[] = {Op::add, Op::min, Op::max, Op::bit_and, Op::bit_or, Op::bit_xor};
+      require(std::find(std::begin(known_to_memory), std::end(known_to_memory), *s.atomic) != std::end(known_to_memory) &&
+                  b.storage != Storage::registers && b.storage != Storage::stack && b.storage != Storage::barrier,
+              store_atomic, [&] { return b.name; });
+    }
+    require(!finished_ || s.group == 0, facts_left, [&] { return "the group of a store to " + b.name; });
+    require(s.group < k_.next_id, facts_group, [&] { return std::to_string(s.group) + " of a store to " + b.name; });
+  }
+
+  void loop(const KFor& s, bool parallel) {
+    expr(s.begin);
+    expr(s.extent);
+    require(s.begin.type() == ir::index_type && s.extent.type() == ir::index_type, loop_bounds, [&] { return s.name; });
+    const bool spread = s.kind == ir::LoopKind::parallel;
+    require(!finished_ || spread || s.kind == ir::LoopKind::serial, loop_kinds, [&] { return s.name; });
+    require(!(spread && parallel), loop_parallel, [&] { return s.name; });
+    if (s.ring) ring(s);
+    scoped(s, ir::index_type, parallel || spread);
+  }
+
+  void launch(const ir::KLaunch& l) {
     std::vector<Id> numbers;
     for (Id id : {l.block[0], l.block[1], l.block[2], l.thread})
       if (id != 0) {
+        given(id, l.name.c_str());
         require(types_.emplace(id, ir::index_type).second, vars_unique, [&] { return l.name; });
         numbers.push_back(id);
       }
-    body(s.body, false);
+    inside(l.body, false);
     for (Id id : numbers) types_.erase(id);
     seen_.clear();
     keep_.clear();
   }
 
-  void scoped(const KStmt& s, Type type, bool parallel) {
+  template <class Node>
+  void scoped(const Node& s, Type type, bool parallel) {
+    given(s.var, s.name.c_str());
     require(types_.emplace(s.var, type).second, vars_unique, [&] { return s.name; });
-    body(s.body, parallel);
+    inside(s.body, parallel);
     types_.erase(s.var);
     // What was seen inside may use the variable that is gone now.
     seen_.clear();

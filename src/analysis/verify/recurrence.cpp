@@ -34,10 +34,11 @@ Broken loop_ordered(const View& v) {
   Broken broken;
   for (int k = 0; k < v.size() && broken.empty(); ++k) {
     const Stmt& nest = v.at(k);
-    if (nest.kind != Kind::nest || v.loops_before(nest)) continue;
-    if (const auto it = around.find(nest.stage); it != around.end())
+    const NestStmt* n = nest.as<NestStmt>();
+    if (!n || v.loops_before(nest)) continue;
+    if (const auto it = around.find(n->stage); it != around.end())
       if (const auto found = misplaced(v.p, nest, it->second)) broken = *found;
-    if (!v.p.stage(nest.stage).is_recurrence()) continue;
+    if (!v.p.stage(n->stage).is_recurrence()) continue;
     if (const auto found = misordered(v.p, nest))
       broken = v.name(*found->loop) + " of " + v.name(nest) + ": " + found->iterations;
   }

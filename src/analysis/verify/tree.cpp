@@ -11,9 +11,13 @@
 #include <ashlar/ir/by_definition.h>
 
 namespace ashlar::analysis::verifier {
+
+using ir::LoopKind;
+using ir::Piece;
+
 namespace {
 
-bool within(const Axis& a, const View& v, const Stmt& nest) {
+bool within(const Axis& a, const View& v, const NestStmt& nest) {
   for (Id r : ir::roots_of(v.p, a.id))
     if (std::none_of(nest.roots.begin(), nest.roots.end(), [&](const ir::Root& root) { return root.axis == r; })) return false;
   return true;
@@ -56,21 +60,22 @@ unsigned cells(Part part) {
 
 Broken nest_roots(const View& v) {
   Broken broken;
-  v.each(Kind::nest, [&](int, const Stmt& nest) {
-    const Stage& s = v.p.stage(nest.stage);
-    bool ok = nest.roots.size() == s.iters.size();
+  v.each<NestStmt>([&](int, const Stmt& s, const NestStmt& nest) {
+    const Stage& stage = v.p.stage(nest.stage);
+    bool ok = nest.roots.size() == stage.iters.size();
     for (std::size_t k = 0; ok && k < nest.roots.size(); ++k) {
       const ir::Root& r = nest.roots[k];
       const Axis& a = v.p.axis(r.axis);
-      ok = r.iter == s.iters[k].id && a.origin == Axis::Origin::root && a.iter == r.iter &&
-           a.reduce == (s.iters[k].kind == ir::IterKind::reduce);
+      ok = r.iter == stage.iters[k].id && a.origin == Axis::Origin::root && a.iter == r.iter &&
+           a.reduce == (stage.iters[k].kind == ir::IterKind::reduce);
       ok = ok && r.begin.empty() == r.extent.empty();
     }
-    if (!ok && broken.empty()) broken = v.name(nest);
+    if (!ok && broken.empty()) broken = v.name(s);
   });
   bool derived = false, open = false;
   ir::walk(v.p.body, [&](const Stmt& s) {
-    for (const ir::Root& r : s.roots) (r.begin.empty() ? open : derived) = true;
+    if (const NestStmt* nest = s.as<NestStmt>())
+      for (const ir::Root& r : nest->roots) (r.begin.empty() ? open : derived) = true;
   });
   if (broken.empty() && derived && open) return "some boxes derived, some not";
   return broken;
@@ -111,117 +116,123 @@ Broken axis_provenance(const View& v) {
 
 Broken loop_own(const View& v) {
   Broken broken;
-  v.each(Kind::loop, [&](int k, const Stmt& loop) {
+  v.each<LoopStmt>([&](int k, const Stmt& s, const LoopStmt& loop) {
     const Axis& a = v.p.axis(loop.axis);
-    const int nest = v.place(k).nest;
-    if (broken.empty() && (nest < 0 || !a.became.empty() || !within(a, v, v.at(nest)))) broken = v.name(loop);
+    if (broken.empty() && (v.place(k).nest < 0 || !a.became.empty() || !within(a, v, v.nest(k)))) broken = v.name(s);
   });
   return broken;
 }
 
 Broken loop_once(const View& v) {
   Broken broken;
-  v.each(Kind::loop, [&](int k, const Stmt& loop) {
-    for (const Stmt* outer : v.own_loops(k))
-      if (outer->axis == loop.axis && broken.empty()) broken = v.name(loop) + " inside itself";
+  v.each<LoopStmt>([&](int k, const Stmt& s, const LoopStmt& loop) {
+    for (const LoopStmt* outer : v.own_loops(k))
+      if (outer->axis == loop.axis && broken.empty()) broken = v.name(s) + " inside itself";
   });
   return broken;
 }
 
 Broken loop_parallel(const View& v) {
   Broken broken;
-  v.each(Kind::loop, [&](int k, const Stmt& loop) {
-    if (loop.loop_kind != ir::LoopKind::parallel) return;
+  v.each<LoopStmt>([&](int k, const Stmt& s, const LoopStmt& loop) {
+    if (loop.kind != LoopKind::parallel) return;
     for (int i = v.place(k).parent; i >= 0; i = v.place(i).parent)
-      if (v.at(i).kind == Kind::loop &&
-          (v.at(i).loop_kind == ir::LoopKind::parallel || v.at(i).loop_kind == ir::LoopKind::vectorized) && broken.empty())
-        broken = v.name(loop) + " inside " + v.name(v.at(i));
+      if ((ir::is_loop(v.at(i), LoopKind::parallel) || ir::is_loop(v.at(i), LoopKind::vectorized)) && broken.empty())
+        broken = v.name(s) + " inside " + v.name(v.at(i));
   });
   return broken;
 }
 
 Broken loop_constant(const View& v) {
   Broken broken;
-  v.each(Kind::loop, [&](int, const Stmt& loop) {
-    if (loop.loop_kind != ir::LoopKind::vectorized && loop.loop_kind != ir::LoopKind::unrolled) return;
+  v.each<LoopStmt>([&](int, const Stmt& s, const LoopStmt& loop) {
+    if (loop.kind != LoopKind::vectorized && loop.kind != LoopKind::unrolled) return;
     const Axis& a = v.p.axis(loop.axis);
     if (a.extent.empty() || loop.part != Part::all) return;  // not derived; a peeled part may be one iteration of many
     if (ir::is_int(a.extent) || !broken.empty()) return;
     // constant where it stands: below the first iteration of a triangle, say
-    const ir::LoopRange range = ir::range_of(v.p, loop);
+    const ir::LoopRange range = ir::range_of(v.p, s);
     const Expr extent = loop.tight ? ir::sub(range.end, range.begin) : a.extent;
-    if (!constant_max(extent, facts_at(v.p, loop.id))) broken = v.name(loop) + " of extent " + ir::text(a.extent);
+    if (!constant_max(extent, facts_at(v.p, s.id))) broken = v.name(s) + " of extent " + ir::text(a.extent);
   });
   return broken;
 }
 
 Broken loop_reduction(const View& v) {
   Broken broken;
-  v.each(Kind::loop, [&](int k, const Stmt& loop) {
-    const int nest = v.place(k).nest;
-    if (nest >= 0 && v.p.stage(v.at(nest).stage).scatters()) return;
-    const bool atomic = nest >= 0 && v.p.stage(v.at(nest).stage).atomic;
-    const bool spread = (loop.loop_kind == ir::LoopKind::parallel && !atomic) || loop.loop_kind == ir::LoopKind::vectorized;
-    if (spread && v.p.axis(loop.axis).reduce && broken.empty()) broken = v.name(loop);
+  v.each<LoopStmt>([&](int k, const Stmt& s, const LoopStmt& loop) {
+    const Stage* stage = v.place(k).nest >= 0 ? &v.p.stage(v.nest(k).stage) : nullptr;
+    if (stage && stage->scatters()) return;
+    const bool spread = (loop.kind == LoopKind::parallel && !(stage && stage->atomic)) || loop.kind == LoopKind::vectorized;
+    if (spread && v.p.axis(loop.axis).reduce && broken.empty()) broken = v.name(s);
   });
   return broken;
 }
 
 // ---- blocks ------------------------------------------------------------------------------------------------------------
 
+namespace {
 // A piece that takes steps of a reduction; the others stand outside of its loops.
-bool takes_steps(const Stmt& block) { return block.piece == Stmt::Piece::whole || block.piece == Stmt::Piece::update; }
+bool takes_steps(const BlockStmt& block) { return block.piece == Piece::whole || block.piece == Piece::update; }
+}  // namespace
 
 Broken block_own(const View& v) {
   Broken broken;
-  v.each(Kind::block, [&](int k, const Stmt& block) {
-    const int nest = v.place(k).nest;
-    if (broken.empty() && (nest < 0 || v.at(nest).stage != block.stage)) broken = v.name(block);
+  v.each<BlockStmt>([&](int k, const Stmt& s, const BlockStmt& block) {
+    if (broken.empty() && (v.place(k).nest < 0 || v.nest(k).stage != block.stage)) broken = v.name(s);
   });
   return broken;
 }
 
 Broken block_leaves(const View& v) {
   Broken broken;
-  v.each(Kind::block, [&](int k, const Stmt& block) {
+  v.each<BlockStmt>([&](int k, const Stmt& s, const BlockStmt& block) {
     if (!broken.empty()) return;
     std::vector<Id> wanted, around;
-    for (const ir::Root& r : v.at(v.place(k).nest).roots)
+    for (const ir::Root& r : v.nest(k).roots)
       for (Id leaf : ir::leaves_of(v.p, r.axis))
         if (takes_steps(block) ? !v.p.stage(block.stage).scattered(r.iter) : !v.p.axis(leaf).reduce) wanted.push_back(leaf);
-    for (const Stmt* loop : v.own_loops(k)) around.push_back(loop->axis);
+    for (const LoopStmt* loop : v.own_loops(k)) around.push_back(loop->axis);
     for (std::vector<Id>* ids : {&wanted, &around}) {
       std::sort(ids->begin(), ids->end());
       ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
     }
     if (!takes_steps(block))
       std::erase_if(around, [&](Id a) { return v.p.axis(a).reduce && !std::binary_search(wanted.begin(), wanted.end(), a); });
-    if (wanted != around) broken = v.name(block);
+    if (wanted != around) broken = v.name(s);
   });
   return broken;
 }
 
+namespace {
+// Calls f(place, statement, node) for the blocks of a nest itself.
+template <class F>
+void each_block(const View& v, int nest, F&& f) {
+  for (int k = nest + 1; k < v.place(nest).end; ++k)
+    if (const BlockStmt* block = v.at(k).as<BlockStmt>(); block && v.place(k).nest == nest) f(k, v.at(k), *block);
+}
+}  // namespace
+
 // Pieces of one nest: over the axes that were peeled, each cell has one piece.
 Broken block_cover(const View& v) {
   Broken broken;
-  v.each(Kind::nest, [&](int at, const Stmt& nest) {
+  v.each<NestStmt>([&](int at, const Stmt& s, const NestStmt&) {
     if (!broken.empty()) return;
     std::vector<std::map<Id, Part>> pieces;
     std::vector<Id> peeled;
-    for (int k = at + 1; k < v.place(at).end; ++k) {
-      const Stmt& block = v.at(k);
-      if (block.kind != Kind::block || v.place(k).nest != at || !takes_steps(block)) continue;
-      if (block.stores == Stmt::Stores::dropped) continue;  // a second half of blocks that are counted
+    each_block(v, at, [&](int k, const Stmt&, const BlockStmt& block) {
+      if (!takes_steps(block)) return;
+      if (block.stores == ir::Stores::dropped) return;  // a second half of blocks that are counted
       std::map<Id, Part> parts;
-      for (const Stmt* loop : v.own_loops(k)) {
+      for (const LoopStmt* loop : v.own_loops(k)) {
         parts[loop->axis] = loop->part;
         if (loop->part != Part::all && std::find(peeled.begin(), peeled.end(), loop->axis) == peeled.end())
           peeled.push_back(loop->axis);
       }
       pieces.push_back(std::move(parts));
-    }
+    });
     if (pieces.empty()) {
-      broken = v.name(nest) + " without a block";
+      broken = v.name(s) + " without a block";
       return;
     }
     if (peeled.size() > 8) return;  // 3^9 cells are not worth it; the primitives keep parts together
@@ -240,7 +251,7 @@ Broken block_cover(const View& v) {
         covered += inside;
       }
       if (covered != 1) {
-        broken = v.name(nest) +
+        broken = v.name(s) +
                  (covered ? ": a part is computed " + std::to_string(covered) + " times" : ": a part is computed by no block");
         return;
       }
@@ -251,30 +262,31 @@ Broken block_cover(const View& v) {
 
 Broken block_init(const View& v) {
   Broken broken;
-  v.each(Kind::nest, [&](int at, const Stmt& nest) {
+  v.each<NestStmt>([&](int at, const Stmt& s, const NestStmt&) {
     bool init = false, begin = false, whole = false, update = false;
-    for (int k = at + 1; k < v.place(at).end; ++k) {
-      const Stmt& block = v.at(k);
-      if (block.kind != Kind::block || v.place(k).nest != at || !broken.empty()) continue;
-      if (block.piece != Stmt::Piece::whole && !v.p.stage(block.stage).is_reduction())
-        broken = v.name(block) + ", which is no reduction";
-      if (block.piece == Stmt::Piece::whole && v.p.stage(block.stage).scatters()) broken = v.name(block) + " in one piece";
-      if (block.piece == Stmt::Piece::init) init = true;
-      if (block.piece == Stmt::Piece::begin) begin = true;
-      if (block.piece == Stmt::Piece::whole) {  // a call that starts its sums by itself stays whole beside others
-        bool called = false;
+    each_block(v, at, [&](int k, const Stmt& leaf, const BlockStmt& block) {
+      if (!broken.empty()) return;
+      // is there such a loop around it, in the nest?
+      const auto in_loop = [&](const auto& wanted) {
         for (int up = v.place(k).parent; up > at; up = v.place(up).parent)
-          called = called || (v.at(up).kind == Kind::loop && v.at(up).loop_kind == ir::LoopKind::tensorized);
-        whole = whole || !called;
-      }
-      if (block.piece == Stmt::Piece::update) {
+          if (const LoopStmt* loop = v.at(up).as<LoopStmt>(); loop && wanted(*loop)) return true;
+        return false;
+      };
+      if (block.piece != Piece::whole && !v.p.stage(block.stage).is_reduction())
+        broken = v.name(leaf) + ", which is no reduction";
+      if (block.piece == Piece::whole && v.p.stage(block.stage).scatters()) broken = v.name(leaf) + " in one piece";
+      if (block.piece == Piece::init) init = true;
+      if (block.piece == Piece::begin) begin = true;
+      if (block.piece == Piece::whole)  // a call that starts its sums by itself stays whole beside others
+        whole = whole || !in_loop([](const LoopStmt& loop) { return loop.kind == LoopKind::tensorized; });
+      if (block.piece == Piece::update) {
         update = true;
-        bool over_threads = false;  // then it accumulates into its thread's part
-        for (int up = v.place(k).parent; up > at; up = v.place(up).parent) over_threads = over_threads || v.at(up).combines;
-        if (!init && !(begin && over_threads) && !block.first_stores) broken = v.name(block) + " updated before its init";
+        // over threads it accumulates into its thread's part
+        const bool over_threads = in_loop([](const LoopStmt& loop) { return loop.combines; });
+        if (!init && !(begin && over_threads) && !block.first_stores) broken = v.name(leaf) + " updated before its init";
       }
-    }
-    if (whole && (init || update) && broken.empty()) broken = v.name(nest) + " half taken apart";
+    });
+    if (whole && (init || update) && broken.empty()) broken = v.name(s) + " half taken apart";
   });
   return broken;
 }
@@ -282,17 +294,18 @@ Broken block_init(const View& v) {
 // A reducer that keeps its order meets its terms in the order of definition.
 Broken block_order(const View& v) {
   Broken broken;
-  v.each(Kind::block, [&](int k, const Stmt& block) {
-    const Stage& s = v.p.stage(block.stage);
-    if (!s.is_reduction() || s.reducer.order == ir::Reducer::Order::any || !takes_steps(block) || !broken.empty()) return;
+  v.each<BlockStmt>([&](int k, const Stmt& s, const BlockStmt& block) {
+    const Stage& stage = v.p.stage(block.stage);
+    if (!stage.is_reduction() || stage.reducer.order == ir::Reducer::Order::any || !takes_steps(block) || !broken.empty())
+      return;
     std::vector<Id> wanted;
-    for (const ir::Root& r : v.at(v.place(k).nest).roots)
+    for (const ir::Root& r : v.nest(k).roots)
       for (Id leaf : ir::leaves_of(v.p, r.axis))
         if (v.p.axis(leaf).reduce && std::find(wanted.begin(), wanted.end(), leaf) == wanted.end()) wanted.push_back(leaf);
     std::vector<Id> found;
-    for (const Stmt* loop : v.own_loops(k))
+    for (const LoopStmt* loop : v.own_loops(k))
       if (v.p.axis(loop->axis).reduce) found.push_back(loop->axis);
-    if (found != wanted) broken = v.name(block);
+    if (found != wanted) broken = v.name(s);
   });
   return broken;
 }
@@ -312,16 +325,16 @@ class InOrder {
   Broken body(const std::vector<Stmt>& list) {
     std::vector<Id> here;
     for (const Stmt& s : list) {
-      if (s.kind == Kind::alloc) {
-        if (storage_ && live_[s.buffer]) return v_.name(s) + " while it is allocated";
-        if (storage_ && v_.p.buffer(s.buffer).role != ir::Role::temporary) return v_.name(s) + ", an argument";
-        ++live_[s.buffer];
-        here.push_back(s.buffer);
+      if (const AllocStmt* alloc = s.as<AllocStmt>()) {
+        if (storage_ && live_[alloc->buffer]) return v_.name(s) + " while it is allocated";
+        if (storage_ && v_.p.buffer(alloc->buffer).role != ir::Role::temporary) return v_.name(s) + ", an argument";
+        ++live_[alloc->buffer];
+        here.push_back(alloc->buffer);
       }
-      if (s.kind == Kind::nest) begun_[s.stage] = true;
-      if (s.kind == Kind::block)
-        if (Broken b = block(s); !b.empty()) return b;
-      if (Broken b = body(s.body); !b.empty()) return b;
+      if (const NestStmt* nest = s.as<NestStmt>()) begun_[nest->stage] = true;
+      if (const BlockStmt* leaf = s.as<BlockStmt>())
+        if (Broken b = block(*leaf); !b.empty()) return b;
+      if (Broken b = body(s.body()); !b.empty()) return b;
     }
     for (Id b : here) --live_[b];
     return {};
@@ -330,21 +343,21 @@ class InOrder {
  private:
   bool usable(const Buffer& b) const { return b.role != ir::Role::temporary || live_[b.id] > 0; }
 
-  Broken block(const Stmt& s) {
-    const Stage& stage = v_.p.stage(s.stage);
+  Broken block(const BlockStmt& leaf) {
+    const Stage& stage = v_.p.stage(leaf.stage);
     if (storage_)
       for (Id b : stage.buffers)
         if (!usable(v_.p.buffer(b))) return stage.name + " stores to " + v_.p.buffer(b).name;
-    const Stmt::Piece piece = s.first_stores && s.piece != Stmt::Piece::combine ? Stmt::Piece::whole : s.piece;
+    const Piece piece = leaf.first_stores && leaf.piece != Piece::combine ? Piece::whole : leaf.piece;
     thread_local ir::ByDefinition<std::vector<Id>> known;
-    if (piece == Stmt::Piece::whole && stage.domain.empty()) {
+    if (piece == Piece::whole && stage.domain.empty()) {
       const auto loaded = known.of(stage, [&] { return buffers_of(stage, piece); });
       return read(stage, *loaded);
     }
     return read(stage, buffers_of(stage, piece));
   }
 
-  static std::vector<Id> buffers_of(const Stage& stage, Stmt::Piece piece) {
+  static std::vector<Id> buffers_of(const Stage& stage, Piece piece) {
     std::vector<Id> all;
     for (const Expr* e : loads_of(stage, piece))
       if (std::find(all.begin(), all.end(), e->node()->id) == all.end()) all.push_back(e->node()->id);
@@ -374,7 +387,7 @@ Broken order_produced(const View& v) { return InOrder(v, false).body(v.p.body); 
 Broken order_outputs(const View& v) {
   std::set<Id> computed;
   ir::walk(v.p.body, [&](const Stmt& s) {
-    if (s.kind == Kind::nest) computed.insert(s.stage);
+    if (const NestStmt* nest = s.as<NestStmt>()) computed.insert(nest->stage);
   });
   for (const auto& [id, b] : v.p.buffers)
     if (b.role == ir::Role::output && !computed.count(b.stage)) return b.name;
@@ -383,34 +396,15 @@ Broken order_outputs(const View& v) {
 
 Broken nest_beside(const View& v) {
   Broken broken;
-  v.each(Kind::nest, [&](int k, const Stmt& nest) {
-    if ((nest.loop == 0) != (nest.axis == 0) && broken.empty()) broken = v.name(nest);
-    if (!nest.loop || !broken.empty()) return;
-    if (!v.p.axes.count(nest.loop) || !v.p.axes.count(nest.axis) || !within(v.p.axis(nest.axis), v, nest)) {
-      broken = v.name(nest);
+  v.each<NestStmt>([&](int k, const Stmt& s, const NestStmt& nest) {
+    if (!nest.sibling || !broken.empty()) return;
+    const auto [loop, axis] = *nest.sibling;
+    if (!v.p.axes.count(loop) || !v.p.axes.count(axis) || !within(v.p.axis(axis), v, nest)) {
+      broken = v.name(s);
       return;
     }
-    std::vector<Id> around;
-    for (int i = v.place(k).parent; i >= 0; i = v.place(i).parent)
-      if (v.at(i).kind == Kind::loop) around.push_back(v.at(i).axis);
-    for (Id leaf : ir::leaves_of(v.p, nest.loop))
-      if (std::find(around.begin(), around.end(), leaf) == around.end()) broken = v.name(nest);
-  });
-  return broken;
-}
-
-Broken slide_loop(const View& v) {
-  Broken broken;
-  v.each(Kind::nest, [&](int k, const Stmt& nest) {
-    for (const ir::Slide& slide : nest.slides) {
-      bool around = false;
-      for (int i = v.place(k).parent; i >= 0; i = v.place(i).parent)
-        around = around || (v.at(i).id == slide.loop && v.at(i).kind == Kind::loop &&
-                            (v.at(i).loop_kind == ir::LoopKind::serial || v.at(i).loop_kind == ir::LoopKind::unrolled));
-      const auto& iters = v.p.stage(nest.stage).iters;
-      const bool own = std::any_of(iters.begin(), iters.end(), [&](const ir::IterVar& i) { return i.id == slide.iter; });
-      if ((!around || !own) && broken.empty()) broken = v.name(nest);
-    }
+    for (Id leaf : ir::leaves_of(v.p, loop))
+      if (!v.inside(k, [&](const Stmt& around) { return ir::runs_over(around, leaf); })) broken = v.name(s);
   });
   return broken;
 }

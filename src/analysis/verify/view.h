@@ -17,18 +17,22 @@
 
 namespace ashlar::analysis::verifier {
 
+using ir::AllocStmt;
 using ir::Axis;
+using ir::BlockStmt;
 using ir::Buffer;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Op;
 using ir::Part;
+using ir::PrefetchStmt;
 using ir::Program;
 using ir::Stage;
 using ir::Stmt;
-using Kind = Stmt::Kind;
 
 // What a piece of a stage reads: an init starts accumulators, an update only combines.
-std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece = Stmt::Piece::whole);
+std::vector<const Expr*> loads_of(const Stage& s, ir::Piece piece = ir::Piece::whole);
 
 // The tree flattened in order of execution, but for statements at its top that are as they were in a program that was verified:
 // each statement with its parent and the nest around it.
@@ -76,34 +80,37 @@ class View {
       const auto it = map.find(id);
       return it == map.end() ? "?" : it->second.name;
     };
-    switch (s.kind) {
-      case Kind::nest:
-        return "nest " + named(p.stages, s.stage);
-      case Kind::loop:
-        return "loop " + named(p.axes, s.axis);
-      case Kind::block:
-        return "block " + named(p.stages, s.stage);
-      case Kind::alloc:
-        return "alloc " + named(p.buffers, s.buffer);
-      case Kind::prefetch:
-        return "prefetch " + named(p.buffers, s.buffer);
-    }
-    return "?";
+    return ir::match(
+        s, [&](const NestStmt& nest) { return "nest " + named(p.stages, nest.stage); },
+        [&](const LoopStmt& loop) { return "loop " + named(p.axes, loop.axis); },
+        [&](const BlockStmt& block) { return "block " + named(p.stages, block.stage); },
+        [&](const AllocStmt& alloc) { return "alloc " + named(p.buffers, alloc.buffer); },
+        [&](const PrefetchStmt& prefetch) { return "prefetch " + named(p.buffers, prefetch.buffer); });
   }
   // The loops around a statement up to its nest, outermost first.
-  std::vector<const Stmt*> own_loops(int k) const {
-    std::vector<const Stmt*> loops;
+  std::vector<const LoopStmt*> own_loops(int k) const {
+    std::vector<const LoopStmt*> loops;
     for (int i = place(k).parent; i >= 0 && i != place(k).nest; i = place(i).parent)
-      if (at(i).kind == Kind::loop) loops.push_back(&at(i));
+      if (const LoopStmt* loop = at(i).as<LoopStmt>()) loops.push_back(loop);
     std::reverse(loops.begin(), loops.end());
     return loops;
   }
-  // Those of a kind, but for the ones that a verified program had, with their nests and all that is around them.
+  // Is there such a statement around one?
   template <class F>
-  void each(Kind kind, F&& f) const {
-    for (int k = 0; k < size(); ++k)
-      if (at(k).kind == kind && !as_before(k)) f(k, at(k));
+  bool inside(int k, F&& wanted) const {
+    for (int i = place(k).parent; i >= 0; i = place(i).parent)
+      if (wanted(at(i))) return true;
+    return false;
   }
+  // Calls f(place, statement, node) for each node of this kind, but for those that a verified program had, with their nests and
+  // all that is around them.
+  template <class Node, class F>
+  void each(F&& f) const {
+    for (int k = 0; k < size(); ++k)
+      if (const Node* node = at(k).as<Node>(); node && !as_before(k)) f(k, at(k), *node);
+  }
+  // What the nest around a statement computes, which the rules nest.own and loop.own say there is.
+  const NestStmt& nest(int k) const { return at(place(k).nest).get<NestStmt>(); }
 
  private:
   const Program* const before_;
@@ -112,8 +119,8 @@ class View {
   bool as_before(int k) const {
     if (!unchanged_) return false;
     const Stmt& s = at(k);
-    if (s.kind == Kind::nest) return unchanged_->nest(s.id) && unchanged_->stage(s.stage);
-    return place(k).nest >= 0 && unchanged_->place(s.id) && unchanged_->stage(at(place(k).nest).stage);
+    if (const NestStmt* nest = s.as<NestStmt>()) return unchanged_->nest(s.id) && unchanged_->stage(nest->stage);
+    return place(k).nest >= 0 && unchanged_->place(s.id) && unchanged_->stage(nest(k).stage);
   }
 
   void collect(bool with_definitions) {
@@ -147,10 +154,10 @@ class View {
           for (const Expr& e : *list) add(e, b.name);
     for (const auto& [id, x] : p.axes)
       if (!unchanged_ || !unchanged_->provenance(id)) add(x.extent, x.name), add(x.factor, x.name);
-    static const std::string conditions = "a condition", box = "a box", assumption = "an assumption";
+    static const std::string conditions = "a condition", box = "a box", cut = "a cut", assumption = "an assumption";
     for (const Place& place : places) {
-      for (const ir::Root& r : place.stmt->roots) add(r.begin, box), add(r.extent, box);
-      for (const Expr& e : place.stmt->when) add(e, conditions);
+      const std::string& where = place.stmt->is<NestStmt>() ? box : place.stmt->is<LoopStmt>() ? cut : conditions;
+      ir::for_each_expr(*place.stmt, [&](const Expr& e) { add(e, where); });
     }
     for (const Expr& e : p.assumptions) add(e, assumption);
   }
@@ -158,7 +165,7 @@ class View {
   void flatten(const Stmt& s, int parent, int nest) {
     const int here = size();
     places.push_back({&s, parent, nest, 0});
-    for (const Stmt& inner : s.body) flatten(inner, here, s.kind == Kind::nest ? here : nest);
+    for (const Stmt& inner : s.body()) flatten(inner, here, s.is<NestStmt>() ? here : nest);
     places[static_cast<std::size_t>(here)].end = size();
   }
 };
@@ -184,23 +191,32 @@ Broken loop_ordered(const View&);
 Broken buffer_arguments(const View&);
 Broken buffer_layout(const View&);
 
-// verify/tree.cpp
+// verify/tree.cpp, verify/attributes.cpp
 Broken nest_roots(const View&);
 Broken axis_provenance(const View&);
+Broken nest_after(const View&);
 Broken loop_own(const View&);
 Broken loop_once(const View&);
 Broken loop_parallel(const View&);
 Broken loop_constant(const View&);
 Broken loop_reduction(const View&);
+Broken loop_part(const View&);
+Broken loop_tight(const View&);
+Broken loop_bound(const View&);
+Broken loop_combined(const View&);
+Broken loop_tensorized(const View&);
+Broken loop_pipeline(const View&);
 Broken block_own(const View&);
 Broken block_leaves(const View&);
 Broken block_cover(const View&);
 Broken block_init(const View&);
 Broken block_order(const View&);
+Broken block_stores(const View&);
 Broken storage_live(const View&);
 Broken order_produced(const View&);
 Broken order_outputs(const View&);
 Broken nest_beside(const View&);
 Broken slide_loop(const View&);
+Broken prefetch_loop(const View&);
 
 }  // namespace ashlar::analysis::verifier

@@ -31,10 +31,11 @@ void bind_used(Function& f, const std::set<ir::Id>& vars) {
 constexpr const char* kSlots = "context->parallel_for != NULL && context->parallelism > 1 ? context->parallelism : 1";
 
 bool has_parallel(const std::vector<ir::KStmt>& list) {
-  for (const ir::KStmt& s : list)
-    if ((s.kind == ir::KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::parallel) || has_parallel(s.body) ||
-        has_parallel(s.otherwise))
-      return true;
+  for (const ir::KStmt& s : list) {
+    if (ir::as_loop(s, ir::LoopKind::parallel)) return true;
+    for (const auto* part : s.bodies())
+      if (has_parallel(*part)) return true;
+  }
   return false;
 }
 

@@ -31,11 +31,10 @@ constexpr int kChunksEach = 8;  // a slot's fair share is handed out in this man
 // Symbols of the functions that compute stages inside, whose failures a worker returns.
 void functions_called(const std::vector<KStmt>& list, std::vector<std::string>& all) {
   for (const KStmt& s : list) {
-    if (s.kind == KStmt::Kind::call && s.call->function)
-      if (const std::string& f = ir::function(s.call->function).symbol; std::find(all.begin(), all.end(), f) == all.end())
+    if (const auto* call = s.as<ir::KCall>(); call && call->function)
+      if (const std::string& f = ir::function(call->function).symbol; std::find(all.begin(), all.end(), f) == all.end())
         all.push_back(f);
-    functions_called(s.body, all);
-    functions_called(s.otherwise, all);
+    for (const auto* part : s.bodies()) functions_called(*part, all);
   }
 }
 
@@ -43,22 +42,23 @@ std::string pointer_to(const ir::KBuffer& b, bool written) { return (written ? "
 
 bool stores_to(const std::vector<KStmt>& list, ir::Id buffer) {
   for (const KStmt& s : list) {
-    if (s.kind == KStmt::Kind::store && s.buffer == buffer) return true;
-    if (s.kind == KStmt::Kind::call)
-      for (const ir::Call::Actual& a : s.call->actuals)
+    if (const auto* store = s.as<ir::KStore>(); store && store->buffer == buffer) return true;
+    if (const auto* call = s.as<ir::KCall>())
+      for (const ir::Call::Actual& a : call->actuals)
         if (a.buffer == buffer) return true;
-    if (stores_to(s.body, buffer) || stores_to(s.otherwise, buffer)) return true;
+    for (const auto* part : s.bodies())
+      if (stores_to(*part, buffer)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-void Function::parallel_for(const KStmt& s) {
-  comment(s);
+void Function::parallel_for(const ir::KFor& s, const KStmt& statement) {
+  comment(statement);
   file.helpers.atomics();
   const std::string name = file.name_of(s.var, s.name);
-  const codegen::Uses uses = uses_of(s.body);
+  const Uses uses = uses_of(s.body);
   const std::string worker = file.unique(file.name + "_worker"), type = file.unique(file.name + "_loop");
   // The closure's fields, and how the worker and the caller see them.
   std::string fields;
@@ -141,8 +141,7 @@ void Function::parallel_for(const KStmt& s) {
   close();
 }
 
-void Function::call_of_region(const KStmt& s) {
-  const ir::Call& call = *s.call;
+void Function::call_of_region(const ir::KCall& call) {
   const ir::Function& f = ir::function(call.function);
   file.declare(f.symbol, "extern int " + f.symbol + "(const ashlar_tensor *regions, const int64_t *begin);");
   open("");
@@ -184,12 +183,11 @@ void Function::call_of_region(const KStmt& s) {
   close();
 }
 
-void Function::call_of_user(const KStmt& s) {
-  const ir::Call& c = *s.call;
+void Function::call_of_user(const ir::KCall& c, Where where) {
   const ir::Intrinsic& f = k.intrinsics.at(c.intrinsic);
   const auto text_of = f.emit.find("c");
   if (text_of == f.emit.end())
-    refuse("c", "a text of " + f.name + " for c (m.emit(Backend::c, ...))", "none, where " + location(s.where) + " calls it",
+    refuse("c", "a text of " + f.name + " for c (m.emit(Backend::c, ...))", "none, where " + location(where) + " calls it",
            f.where);
   open("");
   std::map<std::string, std::string> values;  // "A.ptr" -> a variable
@@ -218,7 +216,7 @@ void Function::call_of_user(const KStmt& s) {
       if (ir::by_value(f, "llvm", o) && gaps && !ir::names_stride(f, "c", o, d))
         refuse("c",
                "{" + o.name + ".stride" + std::to_string(d) + "} in the text of " + f.name + " for c, where " +
-                   location(s.where) + " calls it on a tile with gaps",
+                   location(where) + " calls it on a tile with gaps",
                "a text that takes the tile for dense", f.where);
       if (d < o.shape.size()) dense *= o.shape[d];
     }

@@ -243,17 +243,16 @@ std::string prototypes(const File& file, bool hosted) {
 // The first statement whose vectors have a length that only the machine knows.
 const ir::KStmt* scalable(const std::vector<ir::KStmt>& list) {
   for (const ir::KStmt& s : list) {
-    for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) {
-      bool any = false;
-      if (!e->empty())
-        ir::walk(*e, [&](const Expr& x) {
-          any = any || x.type().scalable || (ir::is(x, ir::Op::var) && x.node()->id == ir::vscale_id);
-          return !any;
-        });
-      if (any) return &s;
-    }
-    if (const ir::KStmt* inside = scalable(s.body)) return inside;
-    if (const ir::KStmt* inside = scalable(s.otherwise)) return inside;
+    bool any = false;
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        any = any || x.type().scalable || (ir::is(x, ir::Op::var) && x.node()->id == ir::vscale_id);
+        return !any;
+      });
+    });
+    if (any) return &s;
+    for (const auto* part : s.bodies())
+      if (const ir::KStmt* inside = scalable(*part)) return inside;
   }
   return nullptr;
 }
@@ -285,8 +284,12 @@ namespace {
 Offers offers_of_c() {
   using ir::Op;
   Offers all;
-  for (const Op op : {Op::add_sat, Op::sub_sat, Op::halving_add, Op::rounding_halving_add, Op::halving_sub, Op::abs_diff,
-                      Op::mul_high, Op::mul_high_rounding, Op::rounding_shr, Op::isnan, Op::isinf, Op::copysign})
+  for (const Op op : {Op::add_sat,     Op::sub_sat,   Op::halving_add,  Op::rounding_halving_add,
+                      Op::halving_sub, Op::abs_diff,  Op::mul_high,     Op::mul_high_rounding,
+                      Op::shl,         Op::shr,       Op::rounding_shr, Op::div,
+                      Op::mod,         Op::trunc_div, Op::trunc_rem,    Op::abs,
+                      Op::popcount,    Op::clz,       Op::ctz,          Op::isnan,
+                      Op::isinf,       Op::copysign})
     all.rows.push_back({op});
   for (const Op op :
        {Op::min, Op::max, Op::mul, Op::bit_and, Op::bit_or, Op::bit_xor, Op::bit_not, Op::lt, Op::le, Op::gt, Op::ge})

@@ -208,8 +208,7 @@ Text Function::node(const Expr& e) {
     case Op::cast: {
       Text x = emit(args[0]);
       if (t == lane_of(args[0])) return x;
-      if (ir::is_narrow(t) || ir::is_narrow(lane_of(args[0])))
-        return {call_text(spelled(n.op, t, {lane_of(args[0])}), {x.s})};
+      if (ir::is_narrow(t) || ir::is_narrow(lane_of(args[0]))) return {call_text(spelled(n.op, t, {lane_of(args[0])}), {x.s})};
       return {converted(file.helpers, t, lane_of(args[0]), x.s), t.is_bool() ? kPrimary : kPrefix};
     }
     case Op::saturate: {
@@ -245,7 +244,7 @@ Text Function::node(const Expr& e) {
     }
     case Op::shl:
     case Op::shr:
-      return {call_text(file.helpers.shift(n.op, t), {emit(args[0]).s, amount(args[1])})};
+      return shift(e);
     case Op::rounding_shr:
       return {call_text(spelled(n.op, t, {t, u64}), {emit(args[0]).s, amount(args[1])})};
     default:
@@ -264,6 +263,22 @@ std::string Function::amount(const Expr& e) {
   if (t.is_unsigned() && t.bits == 64) return x.s;
   const std::string bits = "(uint" + std::to_string(t.is_index() ? 64 : t.bits) + "_t)";
   return "(uint64_t)" + (t.is_unsigned() || t.bits == 64 ? "" : bits) + wrapped(x, kPrimary);
+}
+
+// By less than the width with an operator, which C promotes for, and which of numbers with a sign is defined to the right
+// alone.
+Text Function::shift(const Expr& e) {
+  const Op op = ir::op_of(e);
+  const auto args = ir::args_of(e);
+  const Type t = lane_of(e);
+  const Expr other = ir::expanded(e);
+  if (ir::is(other, op)) return node(other);
+  const Text x = emit(args[0]);
+  if (!other.empty()) return {call_text(spelled(op, t, {t, u64}), {x.s, amount(args[1])})};
+  const std::string wide = t.is_index() || t.bits == 64 ? "(uint64_t)" : "(uint32_t)";
+  return {"(" + value_type(t) + ")(" + (op == Op::shl ? wide : "") + wrapped(x, kPrimary) + sign_of(op) +
+              wrapped(emit(args[1]), kPrimary) + ")",
+          kPrefix};
 }
 
 Text Function::choice(const Expr& e) {
@@ -350,7 +365,7 @@ Text Function::unary(const Expr& e) {
     default:
       break;
   }
-  return {call_text(file.helpers.unary(op, t), {x.s})};
+  return {call_text(op == Op::neg ? file.helpers.negative(t) : spelled(op, t, {t}), {x.s})};
 }
 
 // ---- two operands ------------------------------------------------------------------------------------------------------
@@ -412,8 +427,12 @@ Text Function::binary(const Expr& e) {
     default:
       break;
   }
-  if (ir::operation(op).kind == ir::Kind::fixed_point) return {call_text(spelled(op, lane_of(e), {t, t}), {x.s, y.s})};
-  return {call_text(file.helpers.binary(op, t), {x.s, y.s})};
+  if (op == Op::add || op == Op::sub || op == Op::mul) return {call_text(file.helpers.binary(op, t), {x.s, y.s})};
+  if ((op == Op::trunc_div || op == Op::trunc_rem) && ir::expanded(e).empty())
+    return {
+        "(" + value_type(t) + ")(" + wrapped(x, kPrefix) + (op == Op::trunc_div ? " / " : " % ") + wrapped(y, kPrefix) + ")",
+        kPrefix};
+  return {call_text(spelled(op, lane_of(e), {t, t}), {x.s, y.s})};
 }
 
 // ---- entries -----------------------------------------------------------------------------------------------------------
@@ -424,7 +443,7 @@ std::string Function::checked(const Expr& e) {
   if (e.type().is_index() && (op == Op::add || op == Op::sub || op == Op::mul))
     return call_text(file.helpers.checked(op), {checked(args[0]), checked(args[1]), "&overflow"});
   if (e.type().is_index() && (op == Op::div || op == Op::mod || op == Op::min || op == Op::max))
-    return call_text(file.helpers.binary(op, ir::index_type), {checked(args[0]), checked(args[1])});
+    return call_text(spelled(op, ir::index_type, {ir::index_type, ir::index_type}), {checked(args[0]), checked(args[1])});
   if (op == Op::select && e.type().is_index())  // as a function, so that both arms are checked
     return call_text(file.helpers.named("choose"), {checked(args[0]), checked(args[1]), checked(args[2])});
   if (op == Op::logic_not) return "!" + checked(args[0]);

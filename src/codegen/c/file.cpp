@@ -23,7 +23,7 @@ constexpr const char* kTaken[] = {
     "found",    "share",   "chunks",    "bodies",    "worker_bytes", "next",      "apart",     "begin",    "extent",
     "dense",    "owned",   "bytes",     "total",     "arguments",    "symbols",   "results",   "room",     "each",
     "count",    "what",    "expected",  "argument",  "dimension",    "main",      "choose",    "lane",     "both",
-    "either",   "padded",  "shared",    "zeros",     "bits_set",     "errno",     "OVERFLOW",  "DOMAIN",   "UNDERFLOW"};
+    "either",   "padded",  "shared",    "zeros",     "errno",        "OVERFLOW",  "DOMAIN",    "UNDERFLOW"};
 
 constexpr const char* kEnds[] = {"_i4",  "_i8",  "_i16",  "_i32",  "_i64",  "_u4",   "_u8", "_u16", "_u32", "_u64", "_f16",
                                  "_f32", "_f64", "_bf16", "_e4m3", "_e5m2", "_bool", "_t",  "_MAX", "_MIN", "_bits"};

@@ -70,7 +70,7 @@ class Function {
   void prepare(std::initializer_list<const Expr*>);     // before the values of a statement are asked for
 
  private:
-  using Uses = std::unordered_map<Expr, int, ir::ExprHash, ir::ExprSame>;
+  using Occurrences = std::unordered_map<Expr, int, ir::ExprHash, ir::ExprSame>;
   void count(const Expr&);
   Text emit(const Expr&);
   Text root(const Expr&);
@@ -79,6 +79,7 @@ class Function {
   Text load(const Expr&);
   Text call(const Expr&);
   Text choice(const Expr&);
+  Text shift(const Expr&);
   Text comparison(const Expr&);
   Text unary(const Expr&);
   Text real_unary(ir::Op, Type, const Text&);
@@ -95,22 +96,23 @@ class Function {
   bool reads_what_may_overlap(const Expr&, ir::Id buffer, const Expr* except);
 
   std::string assignment(const ir::KBuffer&, const std::string& mask, const std::string& index, const std::string& value);
-  void store(const ir::KStmt&);
-  void store_lanes(const ir::KStmt&);
-  void update(const ir::KStmt&);
+  void store(const ir::KStore&);
+  void store_lanes(const ir::KStore&);
+  void update(const ir::KStore&);
   void lanes(int count, const std::function<std::string()>& inside);
-  void for_loop(const ir::KStmt&);
-  void let(const ir::KStmt&);
-  void prefetch(const ir::KStmt&);
-  void parallel_for(const ir::KStmt&);
-  void call_of_region(const ir::KStmt&);
-  void call_of_user(const ir::KStmt&);
+  void for_loop(const ir::KFor&, const ir::KStmt&);
+  void branch(const ir::KIf&, const ir::KStmt&);
+  void let(const ir::KLet&);
+  void prefetch(const ir::KPrefetch&);
+  void parallel_for(const ir::KFor&, const ir::KStmt&);
+  void call_of_region(const ir::KCall&);
+  void call_of_user(const ir::KCall&, Where);
   void comment(const ir::KStmt&);
 
   std::map<ir::Id, Variable> vars_;
   std::map<ir::Id, std::string> buffers_;
   std::vector<std::set<std::string>> declared_;  // names of each open block
-  Uses uses_;
+  Occurrences uses_;
   std::unordered_map<Expr, Text, ir::ExprHash, ir::ExprSame> named_;
   std::unordered_map<const ir::Node*, bool> wild_;
   std::string lane_;   // the loop's variable, where lanes are computed

@@ -22,11 +22,9 @@ std::string key(Type t) {
 
 namespace {
 
-// What a pattern's letters stand for: $T the type, $U its unsigned type, $W the unsigned type that C computes in without
-// promoting, $N its bits, $K its key, $L and $H the smallest and the largest value.
+// What a pattern's letters stand for: $T the type, $W the unsigned type that C computes in without promoting, $K its key.
 std::string filled(const char* pattern, Type t) {
-  const int bits = t.is_index() ? 64 : t.bits < 8 ? 8 : t.bits;
-  const std::string wide = bits == 64 ? "uint64_t" : "uint32_t", width = std::to_string(bits);
+  const std::string wide = t.is_index() || t.bits == 64 ? "uint64_t" : "uint32_t";
   std::string out;
   for (const char* p = pattern; *p; ++p) {
     if (*p != '$') {
@@ -37,23 +35,11 @@ std::string filled(const char* pattern, Type t) {
       case 'T':
         out += value_type(t);
         break;
-      case 'U':
-        out += "uint" + width + "_t";
-        break;
       case 'W':
         out += wide;
         break;
-      case 'N':
-        out += width;
-        break;
       case 'K':
         out += key(t);
-        break;
-      case 'L':
-        out += t.is_unsigned() ? "0" : "INT" + width + "_MIN";
-        break;
-      case 'H':
-        out += (t.is_unsigned() ? "UINT" : "INT") + width + "_MAX";
         break;
       default:
         throw InternalError("codegen: a pattern of C with a letter that stands for nothing");
@@ -61,8 +47,6 @@ std::string filled(const char* pattern, Type t) {
   }
   return out;
 }
-
-bool is_wide(Type t) { return t.is_index() || t.bits == 64; }
 
 }  // namespace
 
@@ -101,42 +85,13 @@ std::string Helpers::of(const std::string& name, Type t, const char* pattern) { 
 std::string Helpers::text() const { return text_; }
 
 // ---- integers ----------------------------------------------------------------------------------------------------------
-std::string Helpers::unary(Op op, Type t) {
-  const std::string name = std::string(ir::op_name(op)) + "_" + key(t);
-  switch (op) {
-    case Op::neg:
-      return of(name, t, "static inline $T neg_$K($T a) { return ($T)(($W)0 - ($W)a); }");
-    case Op::abs:
-      unary(Op::neg, t);
-      return of(name, t, "static inline $T abs_$K($T a) { return a < 0 ? neg_$K(a) : a; }");
-    case Op::popcount:
-      named("bits_set");
-      return of(name, t, "static inline $T popcount_$K($T a) { return ($T)bits_set((uint64_t)($U)a); }");
-    case Op::clz:
-      named("bits_set");
-      return of(name, t,
-                "static inline $T clz_$K($T a) { /* every bit below the first is set, and all are counted */\n"
-                "  uint64_t v = (uint64_t)($U)a;\n"
-                "  v |= v >> 1, v |= v >> 2, v |= v >> 4, v |= v >> 8, v |= v >> 16, v |= v >> 32;\n"
-                "  return ($T)($N - bits_set(v));\n}");
-    case Op::ctz:
-      named("bits_set");
-      return is_wide(t) ? of(name, t,
-                             "static inline $T ctz_$K($T a) {\n"
-                             "  return ($T)bits_set(~(uint64_t)a & ((uint64_t)a - 1));\n}")
-                        : of(name, t,
-                             "static inline $T ctz_$K($T a) { /* a bit behind the last ends the count */\n"
-                             "  const uint64_t v = (uint64_t)($U)a | UINT64_C(1) << $N;\n"
-                             "  return ($T)bits_set(~v & (v - 1));\n}");
-    default:
-      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
-  }
+std::string Helpers::negative(Type t) {
+  return of("neg_" + key(t), t, "static inline $T neg_$K($T a) { return ($T)(($W)0 - ($W)a); }");
 }
 
 std::string Helpers::binary(Op op, Type t) {
   if (t.is_float()) throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of floats is not a helper function");
   const std::string name = std::string(ir::op_name(op)) + "_" + key(t);
-  const bool no_sign = t.is_unsigned();
   switch (op) {
     case Op::add:
       return of(name, t, "static inline $T add_$K($T a, $T b) { return ($T)(($W)a + ($W)b); }");
@@ -144,50 +99,8 @@ std::string Helpers::binary(Op op, Type t) {
       return of(name, t, "static inline $T sub_$K($T a, $T b) { return ($T)(($W)a - ($W)b); }");
     case Op::mul:
       return of(name, t, "static inline $T mul_$K($T a, $T b) { return ($T)(($W)a * ($W)b); }");
-    case Op::div:
-      if (no_sign) return of(name, t, "static inline $T div_$K($T a, $T b) { return ($T)(b == 0 ? 0 : a / b); }");
-      unary(Op::neg, t);
-      return of(name, t,
-                "static inline $T div_$K($T a, $T b) { /* floor; a / 0 is 0 */\n"
-                "  if (b == 0 || b == -1) return ($T)(b == 0 ? 0 : neg_$K(a));\n"
-                "  return ($T)(a / b - (a % b != 0 && (a % b < 0) != (b < 0)));\n}");
-    case Op::mod:
-      if (no_sign) return of(name, t, "static inline $T mod_$K($T a, $T b) { return ($T)(b == 0 ? 0 : a % b); }");
-      return of(name, t,
-                "static inline $T mod_$K($T a, $T b) { /* the sign of b; a % 0 is 0 */\n"
-                "  if (b == 0 || b == -1) return 0;\n"
-                "  return ($T)(a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0));\n}");
-    case Op::trunc_div:
-      if (no_sign) return binary(Op::div, t);
-      unary(Op::neg, t);
-      return of(name, t,
-                "static inline $T trunc_div_$K($T a, $T b) { /* towards 0; a / 0 is 0 */\n"
-                "  return ($T)(b == 0 ? 0 : b == -1 ? neg_$K(a) : a / b);\n}");
-    case Op::trunc_rem:
-      if (no_sign) return binary(Op::mod, t);
-      return of(name, t,
-                "static inline $T trunc_rem_$K($T a, $T b) { /* the sign of a; a % 0 is 0 */\n"
-                "  return ($T)(b == 0 || b == -1 ? 0 : a % b);\n}");
-    case Op::min:
-      return of(name, t, "static inline $T min_$K($T a, $T b) { return a < b ? a : b; }");
-    case Op::max:
-      return of(name, t, "static inline $T max_$K($T a, $T b) { return a > b ? a : b; }");
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
-  }
-}
-
-std::string Helpers::shift(Op op, Type t) {
-  const std::string name = std::string(ir::op_name(op)) + "_" + key(t);
-  switch (op) {
-    case Op::shl:
-      return of(name, t, "static inline $T shl_$K($T a, uint64_t s) { return ($T)(s < $N ? ($W)a << s : 0); }");
-    case Op::shr:
-      return of(name, t,
-                t.is_unsigned() ? "static inline $T shr_$K($T a, uint64_t s) { return ($T)(s < $N ? a >> s : 0); }"
-                                : "static inline $T shr_$K($T a, uint64_t s) { return ($T)(a >> (s < $N ? s : $N - 1)); }");
-    default:
-      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is no shift");
   }
 }
 
@@ -228,7 +141,7 @@ std::string Helpers::load_packed(Type t) {
                                 "  return (uint8_t)((p[e >> 1] >> (e & 1 ? 4 : 0)) & 15);\n}");
 }
 
-std::string Helpers::atomic(Op op, Type t) {
+std::string Helpers::atomic(Op op, Type t, const std::string& combined) {
   atomics_ = true;
   const std::string name = "atomic_" + std::string(ir::op_name(op)) + "_" + key(t), type = memory_type(t);
   if (!t.is_float() && (op == Op::add || op == Op::bit_and || op == Op::bit_or || op == Op::bit_xor)) {
@@ -238,9 +151,8 @@ std::string Helpers::atomic(Op op, Type t) {
   }
   if (op != Op::add && op != Op::min && op != Op::max)
     throw InternalError(std::string("codegen: an atomic ") + ir::op_name(op));
-  const std::string next = t.is_float() && op == Op::add ? "old + v" : binary(op, t) + "(old, v)";
   return define(name, "static inline void " + name + "(" + type + " *p, " + type + " v) {\n  " + type +
-                          " old, next;\n  __atomic_load(p, &old, __ATOMIC_RELAXED);\n  do {\n    next = " + next +
+                          " old, next;\n  __atomic_load(p, &old, __ATOMIC_RELAXED);\n  do {\n    next = " + combined +
                           ";\n  } while (!__atomic_compare_exchange(p, &old, &next, false, __ATOMIC_RELAXED, "
                           "__ATOMIC_RELAXED));\n}");
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The functions that emitted C calls where C has no operator for what the IR means: division that floors, arithmetic that
-// wraps, shifts of any amount, conversions that clamp. (Operators with an expansion are written from it: spelled.cpp.)
+// The functions that emitted C calls where C has no operator for what the IR means: arithmetic that wraps, conversions that
+// clamp. (Operators with an expansion are written from it: spelled.cpp.)
 //
 //   Helpers h;
-//   h.binary(Op::div, i32)       == "div_i32"      and the file gets: static inline int32_t div_i32(int32_t a, int32_t b) ...
+//   h.binary(Op::add, i32)       == "add_i32"      and the file gets: static inline int32_t add_i32(int32_t a, int32_t b) ...
 //   h.convert(u8, f32)           == "u8_from_f32"
 //
 // Invariant: a file holds the helpers that something in it calls, each behind those that it calls itself, and no others.
@@ -26,19 +26,19 @@ std::string real_text(double, int bits);  // a literal that reads back exactly: 
 class Helpers {
  public:
   // Names of functions. Of types that have one lane, or whose lanes do not matter.
-  std::string unary(ir::Op, Type);             // neg, abs, popcount, clz, ctz of integers
-  std::string binary(ir::Op, Type);            // integers
-  std::string shift(ir::Op, Type);             // (T, uint64_t amount)
-  std::string convert(Type to, Type from);     // what a cast in C does not say
-  std::string bits_of(Type);                   // (float) -> uint32_t
-  std::string from_bits(Type);                 // (uint32_t) -> float
-  std::string load(Type), store(Type);         // through bytes: (const void *), (void *, T)
-  std::string load_packed(Type);               // (const uint8_t *, int64_t element)
-  std::string atomic(ir::Op, Type);            // (T *, T)
-  std::string checked(ir::Op);                 // (int64_t, int64_t, bool *overflow): add, sub, mul
-  std::string named(const std::string& name);  // one of those that entries use: "at_least_one", "span", ...
-  std::string prefetch();                      // (const void *)
-  void math() { math_ = true; }                // the file needs <math.h>
+  std::string negative(Type);               // integers
+  std::string binary(ir::Op, Type);         // add, sub, mul of integers
+  std::string convert(Type to, Type from);  // what a cast in C does not say
+  std::string bits_of(Type);                // (float) -> uint32_t
+  std::string from_bits(Type);              // (uint32_t) -> float
+  std::string load(Type), store(Type);      // through bytes: (const void *), (void *, T)
+  std::string load_packed(Type);            // (const uint8_t *, int64_t element)
+  std::string atomic(ir::Op, Type,
+                     const std::string& combined);  // (T *, T); `combined`: of `old` and `v`, where C has no atomic
+  std::string checked(ir::Op);                      // (int64_t, int64_t, bool *overflow): add, sub, mul
+  std::string named(const std::string& name);       // one of those that entries use: "at_least_one", "span", ...
+  std::string prefetch();                           // (const void *)
+  void math() { math_ = true; }                     // the file needs <math.h>
 
   bool uses_math() const { return math_; }
   bool uses_atomics() const { return atomics_; }

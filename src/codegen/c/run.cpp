@@ -16,13 +16,6 @@ namespace ashlar::codegen::c {
 using ir::Op;
 
 std::string Helpers::named(const std::string& name) {
-  if (name == "bits_set")
-    return define(name,
-                  "static inline int bits_set(uint64_t v) {\n"
-                  "  v -= v >> 1 & UINT64_C(0x5555555555555555);\n"
-                  "  v = (v & UINT64_C(0x3333333333333333)) + (v >> 2 & UINT64_C(0x3333333333333333));\n"
-                  "  v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);\n"
-                  "  return (int)(v * UINT64_C(0x0101010101010101) >> 56);\n}");
   if (name == "choose") return define(name, "static inline int64_t choose(bool c, int64_t a, int64_t b) { return c ? a : b; }");
   if (name == "both") return define(name, "static inline bool both(bool a, bool b) { return a && b; }");
   if (name == "either") return define(name, "static inline bool either(bool a, bool b) { return a || b; }");
@@ -54,7 +47,8 @@ std::string Helpers::named(const std::string& name) {
                   "  return overflow || (!v->empty && v->address + (uint64_t)v->high < v->address);\n}");
   }
   if (name == "overlaps_itself") {
-    named("view"), binary(Op::mul, i64), binary(Op::add, i64), unary(Op::abs, i64);
+    named("view"), binary(Op::mul, i64), binary(Op::add, i64), negative(i64);
+    define("abs_i64", "static inline int64_t abs_i64(int64_t a) {\n  return a < 0 ? neg_i64(a) : a;\n}");
     return define(name,
                   "/* Unless the dimensions, by growing stride, each step over all that the smaller ones reach. */\n"
                   "static bool overlaps_itself(const struct view *v, int64_t *least, int64_t *found) {\n"

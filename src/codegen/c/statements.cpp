@@ -57,11 +57,10 @@ namespace {
 // What a nest stores, where all of it is one buffer's and one line's: what its comment says.
 void collect(const ir::Kernel& k, const std::vector<KStmt>& list, std::set<std::string>& all) {
   for (const KStmt& s : list) {
-    if (s.kind == KStmt::Kind::store)
-      all.insert(k.buffers.at(s.buffer).name + (s.where.line() ? ", " + location(s.where) : ""));
-    if (s.kind == KStmt::Kind::call) all.insert(s.where.line() ? location(s.where) : "a call");
-    collect(k, s.body, all);
-    collect(k, s.otherwise, all);
+    if (const auto* store = s.as<ir::KStore>())
+      all.insert(k.buffers.at(store->buffer).name + (s.where.line() ? ", " + location(s.where) : ""));
+    if (s.is<ir::KCall>()) all.insert(s.where.line() ? location(s.where) : "a call");
+    for (const auto* part : s.bodies()) collect(k, *part, all);
   }
 }
 
@@ -112,8 +111,7 @@ void Function::lanes(int count, const std::function<std::string()>& inside) {
   named_.clear();
 }
 
-void Function::store(const KStmt& s) {
-  comment(s);
+void Function::store(const ir::KStore& s) {
   if (s.atomic) return update(s);
   const ir::KBuffer& b = k.buffers.at(s.buffer);
   if (s.value.type().element() != b.type.element())
@@ -128,7 +126,7 @@ void Function::store(const KStmt& s) {
   if (mask != "true") close();
 }
 
-void Function::store_lanes(const KStmt& s) {
+void Function::store_lanes(const ir::KStore& s) {
   const ir::KBuffer& b = k.buffers.at(s.buffer);
   const int n = s.value.type().lanes;
   const bool scalar_mask = !s.mask.empty() && s.mask.type().lanes == 1;
@@ -166,9 +164,11 @@ void Function::store_lanes(const KStmt& s) {
 }
 
 // One read-modify-write an element.
-void Function::update(const KStmt& s) {
+void Function::update(const ir::KStore& s) {
   const ir::KBuffer& b = k.buffers.at(s.buffer);
-  const std::string f = file.helpers.atomic(*s.atomic, b.type.element());
+  const Type t = b.type.element();
+  const bool chosen = *s.atomic == Op::min || *s.atomic == Op::max;
+  const std::string f = file.helpers.atomic(*s.atomic, t, chosen ? spelled(*s.atomic, t, {t, t}) + "(old, v)" : "old + v");
   const int n = s.value.type().lanes;
   prepare({&s.mask, &s.address, &s.value});
   const auto one = [&] {
@@ -182,7 +182,7 @@ void Function::update(const KStmt& s) {
 }
 
 // ---- control -----------------------------------------------------------------------------------------------------------
-void Function::let(const KStmt& s) {
+void Function::let(const ir::KLet& s) {
   if (!uses_of(s.body).vars.contains(s.var)) return statements(s.body);
   const std::string name = file.name_of(s.var, s.name);
   const std::string block = declare(name);
@@ -203,11 +203,11 @@ void Function::let(const KStmt& s) {
   if (!block.empty()) close();
 }
 
-void Function::for_loop(const KStmt& s) {
+void Function::for_loop(const ir::KFor& s, const KStmt& statement) {
   std::int64_t extent = -1;
   const bool constant = ir::is_int(s.extent, &extent);
   if (constant && extent <= 0) return;
-  comment(s);
+  comment(statement);
   const std::string name = file.name_of(s.var, s.name);
   prepare({&s.begin, &s.extent});
   if (constant && extent == 1) {
@@ -248,56 +248,48 @@ void Function::for_loop(const KStmt& s) {
   vars_.erase(s.var);
 }
 
+void Function::branch(const ir::KIf& s, const KStmt& statement) {
+  prepare({&s.condition});
+  const std::string condition = value(s.condition);
+  comment(statement);
+  open("if (" + condition + ")");
+  statements(s.body);
+  if (!s.otherwise.empty()) {
+    close(" else {");
+    reopen();
+    statements(s.otherwise);
+  }
+  close();
+}
+
 void Function::statements(const std::vector<KStmt>& list) {
   const std::string around = place_;
+  const auto refused = [] { throw InternalError("codegen: a launch in C"); };  // by source()
   for (const KStmt& s : list) {
     if (std::string own = file.directive(s.where); !own.empty()) place_ = std::move(own);
-    switch (s.kind) {
-      case KStmt::Kind::for_:
-        if (s.loop_kind != ir::LoopKind::serial && s.loop_kind != ir::LoopKind::parallel)
-          throw InternalError("codegen: loop " + s.name + " of kernel " + file.name + " was not vectorized or unrolled");
-        if (s.loop_kind == ir::LoopKind::parallel && !is_worker)
-          parallel_for(s);
-        else
-          for_loop(s);
-        break;
-      case KStmt::Kind::if_: {
-        prepare({&s.value});
-        const std::string condition = value(s.value);
-        comment(s);
-        open("if (" + condition + ")");
-        statements(s.body);
-        if (!s.otherwise.empty()) {
-          close(" else {");
-          reopen();
-          statements(s.otherwise);
-        }
-        close();
-        break;
-      }
-      case KStmt::Kind::let:
-        let(s);
-        break;
-      case KStmt::Kind::store:
-        store(s);
-        break;
-      case KStmt::Kind::prefetch:
-        prefetch(s);
-        break;
-      case KStmt::Kind::call:
-        comment(s);
-        s.call->function ? call_of_region(s) : call_of_user(s);
-        break;
-      case KStmt::Kind::launch:
-      case KStmt::Kind::sync:
-        throw InternalError("codegen: a launch in C");  // refused before
-    }
+    s.visit(
+        [&](const ir::KFor& n) {
+          if (n.kind != ir::LoopKind::serial && n.kind != ir::LoopKind::parallel)
+            throw InternalError("codegen: loop " + n.name + " of kernel " + file.name + " was not vectorized or unrolled");
+          n.kind == ir::LoopKind::parallel && !is_worker ? parallel_for(n, s) : for_loop(n, s);
+        },
+        [&](const ir::KIf& n) { branch(n, s); }, [&](const ir::KLet& n) { let(n); },
+        [&](const ir::KStore& n) {
+          comment(s);
+          store(n);
+        },
+        [&](const ir::KPrefetch& n) { prefetch(n); },
+        [&](const ir::KCall& n) {
+          comment(s);
+          n.function ? call_of_region(n) : call_of_user(n, s.where);
+        },
+        [&](const ir::KLaunch&) { refused(); }, [&](const ir::KSync&) { refused(); });
     place_ = around;
   }
 }
 
 // A hint, of an address that may be that of nothing: no pointer is made of it that C would ask to be one.
-void Function::prefetch(const KStmt& s) {
+void Function::prefetch(const ir::KPrefetch& s) {
   prepare({&s.address});
   Expr first = s.address;
   if (const auto ramp = as_ramp(s.address)) first = ramp->base;

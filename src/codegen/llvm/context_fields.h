@@ -43,6 +43,10 @@ llvm::Value* begin_vulkan_call(Emitter&, llvm::Value* context, const WorkspaceBy
 llvm::Value* end_vulkan_call(Emitter&);
 llvm::Value* begin_cuda_call(Emitter&, llvm::Value* context, const WorkspaceBytes*);
 llvm::Value* end_cuda_call(Emitter&);
+// What both begin with: a call of the runtime's function `begin`, which stores into `call` and the address of the workspace
+// into what this returns; the function returns its code if it fails.
+llvm::Value* begin_device_call(Emitter&, const char* begin, llvm::Value* module, llvm::Value* context, const WorkspaceBytes*,
+                               llvm::Value* call);
 void check_host_body(const Unit&);  // refused: what the host of a device cannot do (device.cpp)
 // What a launch is given, 8 bytes each, stored from `to` on.
 void store_parameters(Emitter&, const std::vector<LaunchParameter>&, llvm::Value* to);

@@ -15,29 +15,44 @@ using llvm::Value;
 namespace {
 
 void check_statements(const Unit& unit, const std::vector<ir::KStmt>& list) {
-  using Kind = ir::KStmt::Kind;
   for (const ir::KStmt& s : list) {
-    if (s.kind == Kind::launch || s.kind == Kind::prefetch) continue;
+    if (s.is<ir::KLaunch>() || s.is<ir::KPrefetch>()) continue;
     auto refused = [&](const std::string& found) {
       refuse(unit.is_cuda() ? "cuda" : "vulkan",
              "only launches, and loops, conditions and lets around them, on the host's side of kernel `" + unit.kernel.name +
                  "`: its tensors lie in the device's memory",
              found, s.where);
     };
-    if (s.kind == Kind::store) refused("a store to `" + unit.kernel.buffers.at(s.buffer).name + "` outside a launch");
-    for (const Expr* e : {&s.begin, &s.extent, &s.value})
-      if (!e->empty())
-        ir::walk(*e, [&](const Expr& x) {
-          if (ir::is(x, ir::Op::load))
-            refused("a read of `" + unit.kernel.buffers.at(x.node()->id).name + "` outside a launch");
-          return true;
-        });
-    check_statements(unit, s.body);
-    check_statements(unit, s.otherwise);
+    if (const auto* store = s.as<ir::KStore>())
+      refused("a store to `" + unit.kernel.buffers.at(store->buffer).name + "` outside a launch");
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) refused("a read of `" + unit.kernel.buffers.at(x.node()->id).name + "` outside a launch");
+        return true;
+      });
+    });
+    for (const auto* part : s.bodies()) check_statements(unit, *part);
   }
 }
 
 }  // namespace
+
+Value* begin_device_call(Emitter& e, const char* begin, Value* module, Value* context, const WorkspaceBytes* bytes,
+                         Value* call) {
+  auto& b = e.b;
+  llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
+  Value* workspace = e.local(word, llvm::Align(8), "workspace");
+  Value* none = b.getInt64(0);
+  Value* align = b.getInt64(static_cast<std::uint64_t>(e.unit.kernel.workspace_align));
+  Value* rc = b.CreateCall(runtime_function(e.unit, begin, {pointer, pointer, word, word, pointer, pointer}),
+                           {module, context, bytes ? bytes->total : none, bytes ? align : none, call, workspace});
+  llvm::BasicBlock *failed = e.block("failed"), *begun = e.block("begun");
+  b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), begun, failed);
+  b.SetInsertPoint(failed);
+  b.CreateRet(rc);
+  b.SetInsertPoint(begun);
+  return workspace;
+}
 
 void check_host_body(const Unit& unit) { check_statements(unit, unit.kernel.body); }
 

@@ -16,10 +16,10 @@
 #include <ashlar/codegen/ptx.h>
 #include <ashlar/codegen/spirv.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/runtime/vulkan.h>
 
 #include "codegen/llvm/backend.h"
 #include "codegen/llvm/lines.h"
+#include "codegen/llvm/of_vulkan.h"
 
 namespace ashlar::codegen {
 
@@ -58,15 +58,8 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target) {
     code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip).value_or("");
     return code;
   }
-#ifdef ASHLAR_HAS_SPIRV
-  auto& shaders = code.shaders;
-  shaders.push_back(spirv::translate(kernel));
-  if ((shaders[0].features & (ASHLAR_VULKAN_FMA32 | ASHLAR_VULKAN_FMA64)) != 0)
-    shaders.push_back(spirv::translate(kernel, {.native_fma = false}));
+  code.shaders = vulkan_shaders(kernel);
   return code;
-#else
-  refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});
-#endif
 }
 
 bool is_device_output(Output o) { return o == Output::spirv || o == Output::ptx || o == Output::cubin; }

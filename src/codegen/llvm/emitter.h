@@ -49,9 +49,9 @@ class Emitter {
   // ---- memory (memory.cpp)
   void bind_buffer(ir::Id, llvm::Value* base);
   llvm::Value* base_of(ir::Id buffer) const;
-  void store(const ir::KStmt&);
-  void update(const ir::KStmt&);  // an atomic store
-  void prefetch(const ir::KStmt&);
+  void store(const ir::KStore&);
+  void update(const ir::KStore&);  // an atomic store
+  void prefetch(const ir::KPrefetch&);
 
   // ---- inside a launch (nvptx/sync.cpp, nvptx/call.cpp)
   llvm::Value* shared_address(ir::Id buffer, const Expr& address, std::int64_t element_bytes);  // i32
@@ -68,9 +68,9 @@ class Emitter {
   void loop(llvm::Value* begin, llvm::Value* end, bool runs, const std::function<void(llvm::Value*)>& body);
   void begin_iteration(ir::Id loop);
   void end_streams();                                         // where a function ends that may have stored past the caches
-  void synchronise(const ir::KStmt&);                         // inside a launch: nvptx/sync.cpp
-  void synchronise_by_mbarrier(const ir::KStmt&);             // the part of it that is about mbarriers
-  void call(const ir::KStmt&);                                // inside a launch: nvptx/call.cpp
+  void synchronise(const ir::KSync&, Where);                  // inside a launch: nvptx/sync.cpp
+  void synchronise_by_mbarrier(const ir::KSync&, Where);      // the part of it that is about mbarriers
+  void call(const ir::KCall&, Where);                         // inside a launch: nvptx/call.cpp
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
   // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.
@@ -86,7 +86,7 @@ class Emitter {
   std::map<ir::Id, std::pair<std::int64_t, std::int64_t>> ranges;  // of index variables that are known to fit 32 bits
 
   // Of a loop: what it counts, which a debugger shows by that name.
-  void bind_loop(const ir::KStmt& loop, llvm::Value*);
+  void bind_loop(const ir::KFor&, llvm::Value*);
 
  private:
   void begin_root(const Expr&);
@@ -96,8 +96,13 @@ class Emitter {
   llvm::Value* lanes_below(const Expr& comparison);
   llvm::Value* lanes_of_pattern(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
-  llvm::Value* call_function(const Expr&);                       // functions.cpp
-  llvm::Value* divide_lanes(const Expr&, std::int64_t divisor);  // quotients.cpp; null where lanes need their 64 bits
+  // An operator without an instruction, by its expansion on integers that hold its operands.
+  llvm::Value* by_expansion(ir::Op, Type t, std::span<const Expr> args, std::initializer_list<llvm::Value*>);
+  llvm::Value* on_integers(ir::Op, Type t, std::span<const Expr> args);  // of indices
+  llvm::Value* divided(ir::Op, Type t, llvm::Value*, std::int64_t divisor);
+  llvm::Value* fused(Type t, llvm::Value*, llvm::Value*, llvm::Value*);  // fma of f64: functions.cpp
+  llvm::Value* call_function(const Expr&);                               // functions.cpp
+  llvm::Value* divide_lanes(const Expr&, std::int64_t divisor);          // quotients.cpp; null where lanes need their 64 bits
   llvm::Value* divide_ramp(const Expr&, std::int64_t divisor);
 
   bool narrows_indices() const;                                                // narrow.cpp
@@ -166,16 +171,18 @@ class Emitter {
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
 
   void bind_index(ir::Id, const Expr&);
-  void for_loop(const ir::KStmt&);
-  void launch(const ir::KStmt&);         // a call of the runtime:
-  void launch_vulkan(const ir::KStmt&);  // vulkan.cpp
-  void launch_cuda(const ir::KStmt&);    // cuda.cpp
-  void call_of_user(const ir::Call&);    // calls.cpp
+  void for_loop(const ir::KFor&);
+  void branch(const ir::KIf&);
+  void let(const ir::KLet&);
+  void launch(const ir::KLaunch&);         // a call of the runtime:
+  void launch_vulkan(const ir::KLaunch&);  // vulkan.cpp
+  void launch_cuda(const ir::KLaunch&);    // cuda.cpp
+  void call_of_user(const ir::Call&);      // calls.cpp
   llvm::Value* tile(const ir::KBuffer&, const Expr& address, const std::vector<std::int64_t>& offsets);
   void set_tile(const ir::KBuffer&, const Expr& address, const std::vector<std::int64_t>& offsets, llvm::Value*);
-  void call_of_region(const ir::KStmt&);  // functions.cpp
-  void parallel_for(const ir::KStmt&);
-  void prefetch_on_device(const ir::KStmt&);
+  void call_of_region(const ir::KCall&, Where);  // functions.cpp
+  void parallel_for(const ir::KFor&, Where);
+  void prefetch_on_device(const ir::KPrefetch&);
 
   // While a statement is emitted: where its instructions stand (lines.h).
   class At {

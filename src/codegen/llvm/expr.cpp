@@ -198,7 +198,8 @@ Value* Emitter::emit_node(const Expr& e) {
     case Op::fma: {
       Value* x = emit(args[0]);
       Value* y = emit(args[1]);
-      return math.fma(t, x, y, emit(args[2]));
+      Value* z = emit(args[2]);
+      return math.fuses(t) ? math.fma(t, x, y, z) : fused(t, x, y, z);
     }
     case Op::call:
       return call_function(e);
@@ -226,11 +227,9 @@ Value* Emitter::emit_node(const Expr& e) {
       if (t.is_integer()) {
         std::int64_t divisor = 0;
         const Expr& by = ir::is(args[1], Op::broadcast) ? ir::args_of(args[1])[0] : args[1];
-        const bool constant = ir::is_int(by, &divisor);
-        if (Value* v = constant ? divide_lanes(e, divisor) : nullptr) return v;
-        Value* x = emit(args[0]);
-        return constant ? math.divide_by(n.op, t, x, divisor) : math.binary(n.op, t, x, emit(args[1]));
+        if (Value* v = ir::is_int(by, &divisor) ? divide_lanes(e, divisor) : nullptr) return v;
       }
+      if (t.is_index()) return on_integers(n.op, ir::like(i64, t), args);
       break;
     case Op::add:
     case Op::sub:
@@ -243,9 +242,13 @@ Value* Emitter::emit_node(const Expr& e) {
       break;
     case Op::shl:
     case Op::shr:
+      if (t.is_index()) return on_integers(n.op, ir::like(i64, t), args);
+      break;
     case Op::rounding_shr: {
+      if (t.is_index()) return on_integers(n.op, ir::like(i64, t), args);
+      const auto known = values_.of(args[1]);
       Value* x = emit(args[0]);
-      return math.shift(n.op, t, x, operand_type(1), emit(args[1]), values_.of(args[1]));
+      return math.rounding_shift(t, x, operand_type(1), emit(args[1]), known && known->low >= 0 && known->high < t.bits);
     }
     case Op::mul_high_rounding: {
       const auto left = values_.of(args[0]), right = values_.of(args[1]);
@@ -260,6 +263,27 @@ Value* Emitter::emit_node(const Expr& e) {
   if (n.count != 2) throw InternalError(std::string("codegen: ") + ir::op_name(n.op) + " is no operator of the lowered form");
   Value* x = emit(args[0]);
   return math.binary(n.op, operand_type(0), x, emit(args[1]));
+}
+
+// Variables that stand for the operands of an operator while it is emitted.
+constexpr ir::Id kOperands = ~ir::Id{1};
+
+Value* Emitter::by_expansion(Op op, Type t, std::span<const Expr> args, std::initializer_list<Value*> values) {
+  ir::Id id = kOperands;
+  for (Value* v : values) vars[id++] = v;
+  const Expr e = codegen::on_integers(op, t, args, kOperands, unit.offers);
+  kept_.push_back(e);
+  return emit(e);
+}
+
+Value* Emitter::on_integers(Op op, Type t, std::span<const Expr> args) {
+  Value* x = emit(args[0]);
+  return by_expansion(op, t, args, {x, emit(args[1])});
+}
+
+Value* Emitter::divided(Op op, Type t, Value* x, std::int64_t divisor) {
+  const Expr args[] = {ir::var(kOperands, "", t), ir::int_const(i64, divisor)};
+  return by_expansion(op, t, args, {x});
 }
 
 std::int64_t Emitter::known_multiple(const Expr& e) const { return codegen::known_multiple(e, multiples); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls of users' functions in C. Of one value: a lane at a time, declared by the types of its operands, with the extensions
-// that the C ABI asks of small integers; as it is pure, LLVM may move calls, and share them. Of a box of a stage: an
-// ashlar_tensor for each region, on the stack; where the function fails, the kernel does.
+// Calls: of fma of f64 where there is no instruction, a function of the module without calls, which its expansion is; and of
+// users' functions in C. Of one value: a lane at a time, declared by the types of its operands, with the extensions that the C
+// ABI asks of small integers; as it is pure, LLVM may move calls, and share them. Of a box of a stage: an ashlar_tensor for
+// each region, on the stack; where the function fails, the kernel does.
 #include <llvm/IR/Function.h>
 
 #include <ashlar/ir/function.h>
@@ -45,7 +46,45 @@ llvm::Function* declared_pure(Emitter& e, const ir::Function& f, Where where) {
   return function;
 }
 
+llvm::Function* fma_of_module(Unit& unit, llvm::Type* real) {
+  constexpr const char* name = "ashlar.fma.f64";
+  if (llvm::Function* known = unit.module->getFunction(name)) return known;
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(real, {real, real, real}, false), llvm::Function::InternalLinkage,
+                                   name, *unit.module);
+  f->addFnAttr(llvm::Attribute::NoInline);
+  f->setDoesNotThrow();
+  f->setDoesNotAccessMemory();
+  Emitter e(unit, f);
+  std::vector<Expr> operands;
+  for (ir::Id k = 1; k <= 3; ++k) {
+    operands.push_back(ir::var(k, "", f64));
+    e.bind(k, f->getArg(static_cast<unsigned>(k - 1)));
+  }
+  const Expr spelled = ir::expanded({ir::Op::fma, f64, operands, Where{}});
+  e.b.CreateRet(e.expr(legal(spelled, unit.offers)));
+  return f;
+}
+
+// A function of values, a lane at a time.
+template <class F>
+Value* each_lane(Emitter& e, Type t, const std::vector<Value*>& operands, F&& call) {
+  if (t.lanes == 1) return call(operands);
+  Value* result = llvm::PoisonValue::get(e.math.type(t));
+  for (int lane = 0; lane < t.lanes; ++lane) {
+    std::vector<Value*> own;
+    for (Value* v : operands) own.push_back(e.b.CreateExtractElement(v, static_cast<std::uint64_t>(lane)));
+    result = e.b.CreateInsertElement(result, call(own), static_cast<std::uint64_t>(lane));
+  }
+  return result;
+}
+
 }  // namespace
+
+Value* Emitter::fused(Type t, Value* x, Value* y, Value* z) {
+  math.require_doubles(t);
+  llvm::Function* callee = fma_of_module(unit, math.type(t.element()));
+  return codegen::each_lane(*this, t, {x, y, z}, [&](const std::vector<Value*>& own) { return b.CreateCall(callee, own); });
+}
 
 Value* Emitter::call_function(const Expr& x) {
   const ir::Node& n = *x.node();
@@ -58,18 +97,11 @@ Value* Emitter::call_function(const Expr& x) {
     call->setAttributes(callee->getAttributes());
     return call;
   };
-  if (n.type.lanes == 1) return attributes(b.CreateCall(callee, operands));
-  Value* result = llvm::PoisonValue::get(math.type(n.type));
-  for (int lane = 0; lane < n.type.lanes; ++lane) {
-    std::vector<Value*> own;
-    for (Value* v : operands) own.push_back(b.CreateExtractElement(v, static_cast<std::uint64_t>(lane)));
-    result = b.CreateInsertElement(result, attributes(b.CreateCall(callee, own)), static_cast<std::uint64_t>(lane));
-  }
-  return result;
+  return codegen::each_lane(*this, n.type, operands,
+                            [&](const std::vector<Value*>& own) { return attributes(b.CreateCall(callee, own)); });
 }
 
-void Emitter::call_of_region(const ir::KStmt& s) {
-  const ir::Call& call = *s.call;
+void Emitter::call_of_region(const ir::KCall& call, Where where) {
   const ir::Function& f = ir::function(call.function);
   auto* word = b.getInt64Ty();
   const auto list = [&](const std::vector<Expr>& values, const char* name) -> Value* {
@@ -101,7 +133,7 @@ void Emitter::call_of_region(const ir::KStmt& s) {
     field(TensorField::byte_offset, b.getInt64(0));
   }
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy()}, false);
-  Value* rc = b.CreateCall(declared(*this, f, type, s.where), {regions, first});
+  Value* rc = b.CreateCall(declared(*this, f, type, where), {regions, first});
   llvm::BasicBlock *failed = block("failed"), *done = block("done");
   b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), done, failed);
   b.SetInsertPoint(failed);

@@ -12,9 +12,9 @@
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/cuda.h>
-#include <ashlar/runtime/vulkan.h>
 
 #include "codegen/llvm/backend.h"
+#include "codegen/llvm/of_vulkan.h"
 
 namespace ashlar::codegen {
 
@@ -67,11 +67,7 @@ Compiled load(const std::string& object, const ir::Kernel& kernel, const Target&
   provide("ashlar_abi1_cuda_begin", &ashlar_abi1_cuda_begin);
   provide("ashlar_abi1_cuda_run", &ashlar_abi1_cuda_run);
   provide("ashlar_abi1_cuda_end", &ashlar_abi1_cuda_end);
-#ifdef ASHLAR_HAS_SPIRV
-  provide("ashlar_abi1_vulkan_begin", &ashlar_abi1_vulkan_begin);
-  provide("ashlar_abi1_vulkan_run", &ashlar_abi1_vulkan_run);
-  provide("ashlar_abi1_vulkan_end", &ashlar_abi1_vulkan_end);
-#endif
+  for (const auto& [symbol, function] : vulkan_entries()) provide(symbol, function);
   provide("memcpy", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memcpy));
   provide("memmove", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memmove));
   provide("memset", static_cast<void* (*)(void*, int, std::size_t)>(&std::memset));

@@ -28,7 +28,7 @@ struct Captured {
   std::size_t offset = 0;
 };
 
-std::vector<Captured> captures(const Emitter& e, const ir::KStmt& loop, std::size_t& end) {
+std::vector<Captured> captures(const Emitter& e, const ir::KFor& loop, std::size_t& end) {
   const Uses uses = uses_of(loop.body);
   std::vector<Captured> all;
   const llvm::DataLayout& layout = e.unit.module->getDataLayout();
@@ -49,20 +49,20 @@ std::vector<Captured> captures(const Emitter& e, const ir::KStmt& loop, std::siz
 std::vector<std::string> functions_called(const std::vector<ir::KStmt>& list) {
   std::vector<std::string> all;
   for (const ir::KStmt& s : list) {
-    if (s.kind == ir::KStmt::Kind::call && s.call->function) all.push_back(ir::function(s.call->function).symbol);
-    for (const auto* inside : {&s.body, &s.otherwise})
+    if (const auto* call = s.as<ir::KCall>(); call && call->function) all.push_back(ir::function(call->function).symbol);
+    for (const auto* inside : s.bodies())
       for (const std::string& symbol : functions_called(*inside))
         if (std::find(all.begin(), all.end(), symbol) == all.end()) all.push_back(symbol);
   }
   return all;
 }
 
-llvm::Function* emit_worker(Emitter& outer, const ir::KStmt& loop, const std::vector<Captured>& captured) {
+llvm::Function* emit_worker(Emitter& outer, const ir::KFor& loop, Where where, const std::vector<Captured>& captured) {
   Unit& unit = outer.unit;
   auto* i32_type = outer.b.getInt32Ty();
   auto* type = llvm::FunctionType::get(i32_type, {outer.b.getPtrTy(), i32_type}, false);
   llvm::Function* f = unit.function(".worker", type, Unit::Visibility::internal);
-  Emitter e(unit, f, loop.where);
+  Emitter e(unit, f, where);
   Value *closure = f->getArg(0), *slot = f->getArg(1);
   auto* word = e.b.getInt64Ty();
   Value* begin = load_field(e.b, word, closure, kBegin);
@@ -106,13 +106,13 @@ llvm::Function* emit_worker(Emitter& outer, const ir::KStmt& loop, const std::ve
 
 }  // namespace
 
-void Emitter::parallel_for(const ir::KStmt& s) {
+void Emitter::parallel_for(const ir::KFor& s, Where where) {
   auto* word = b.getInt64Ty();
   Value* begin = expr(s.begin);
   Value* extent = expr(s.extent);
   std::size_t bytes = kCaptured;
   const std::vector<Captured> captured = captures(*this, s, bytes);
-  llvm::Function* worker = emit_worker(*this, s, captured);
+  llvm::Function* worker = emit_worker(*this, s, where, captured);
   llvm::AllocaInst* closure = local(llvm::ArrayType::get(b.getInt8Ty(), bytes), llvm::Align(64), "closure");
   when(b.CreateICmpSGT(extent, b.getInt64(0)), [&] {
     Value* wide_slots = b.CreateSExt(slots, word);

@@ -72,12 +72,12 @@ void Emitter::bind_index(ir::Id var, const Expr& e) {
   if (const auto range = range_of(e)) ranges[var] = *range;
 }
 
-void Emitter::bind_loop(const ir::KStmt& loop, Value* i) {
+void Emitter::bind_loop(const ir::KFor& loop, Value* i) {
   bind(loop.var, i);
   if (unit.lines) unit.lines->variable(b, loop.name, i, loop_);
 }
 
-void Emitter::for_loop(const ir::KStmt& s) {
+void Emitter::for_loop(const ir::KFor& s) {
   std::int64_t extent = -1;
   const bool constant = ir::is_int(s.extent, &extent);
   if (constant && extent <= 0) return;
@@ -107,7 +107,7 @@ Emitter::At::At(Emitter& e, const ir::KStmt& s) : e_(e), before_(e.b.getCurrentD
   const llvm::DebugLoc here = e.unit.lines->of(s, e.function, loop_);
   if (!here) return;
   e.b.SetCurrentDebugLocation(here);
-  if (s.kind == ir::KStmt::Kind::for_) e.loop_ = here;
+  if (s.is<ir::KFor>()) e.loop_ = here;
 }
 
 Emitter::At::~At() {
@@ -115,69 +115,59 @@ Emitter::At::~At() {
   e_.loop_ = loop_;
 }
 
+void Emitter::branch(const ir::KIf& s) {
+  Value* condition = expr(s.condition);
+  if (s.otherwise.empty()) {
+    when(condition, [&] { statements(s.body); });
+    return;
+  }
+  llvm::BasicBlock *taken = block("taken"), *other = block("other"), *after = block("after");
+  b.CreateCondBr(condition, taken, other);
+  b.SetInsertPoint(taken);
+  statements(s.body);
+  b.CreateBr(after);
+  b.SetInsertPoint(other);
+  statements(s.otherwise);
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+void Emitter::let(const ir::KLet& s) {
+  if (s.value.type().is_index() && s.value.type().lanes == 1)
+    bind_index(s.var, s.value);
+  else
+    bind(s.var, expr(s.value));
+  statements(s.body);
+  vars.erase(s.var), ranges.erase(s.var);
+}
+
 void Emitter::statements(const std::vector<ir::KStmt>& list) {
   for (const ir::KStmt& s : list) {
     const At at(*this, s);
-    switch (s.kind) {
-      case ir::KStmt::Kind::for_:
-        if (s.loop_kind == ir::LoopKind::parallel && context)
-          parallel_for(s);
-        else if (s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::parallel)
-          for_loop(s);
-        else
-          throw InternalError("codegen: loop " + s.name + " of kernel " + unit.name + " was not vectorized or unrolled");
-        break;
-      case ir::KStmt::Kind::if_: {
-        Value* condition = expr(s.value);
-        if (s.otherwise.empty()) {
-          when(condition, [&] { statements(s.body); });
-          break;
-        }
-        llvm::BasicBlock *taken = block("taken"), *other = block("other"), *after = block("after");
-        b.CreateCondBr(condition, taken, other);
-        b.SetInsertPoint(taken);
-        statements(s.body);
-        b.CreateBr(after);
-        b.SetInsertPoint(other);
-        statements(s.otherwise);
-        b.CreateBr(after);
-        b.SetInsertPoint(after);
-        break;
-      }
-      case ir::KStmt::Kind::let: {
-        if (s.value.type().is_index() && s.value.type().lanes == 1)
-          bind_index(s.var, s.value);
-        else
-          bind(s.var, expr(s.value));
-        statements(s.body);
-        vars.erase(s.var), ranges.erase(s.var);
-        break;
-      }
-      case ir::KStmt::Kind::store:
-        store(s);
-        break;
-      case ir::KStmt::Kind::prefetch:
-        prefetch(s);
-        break;
-      case ir::KStmt::Kind::launch:
-        launch(s);
-        break;
-      case ir::KStmt::Kind::sync:
-        synchronise(s);
-        break;
-      case ir::KStmt::Kind::call:
-        if (s.call->function)
-          call_of_region(s);
-        else if (!thread_of && unit.kernel.intrinsics.at(s.call->intrinsic).is_users())
-          call_of_user(*s.call);
-        else
-          call(s);
-        break;
-    }
+    s.visit(
+        [&](const ir::KFor& n) {
+          if (n.kind == ir::LoopKind::parallel && context)
+            parallel_for(n, s.where);
+          else if (n.kind == ir::LoopKind::serial || n.kind == ir::LoopKind::parallel)
+            for_loop(n);
+          else
+            throw InternalError("codegen: loop " + n.name + " of kernel " + unit.name + " was not vectorized or unrolled");
+        },
+        [&](const ir::KIf& n) { branch(n); }, [&](const ir::KLet& n) { let(n); }, [&](const ir::KStore& n) { store(n); },
+        [&](const ir::KPrefetch& n) { prefetch(n); }, [&](const ir::KLaunch& n) { launch(n); },
+        [&](const ir::KSync& n) { synchronise(n, s.where); },
+        [&](const ir::KCall& n) {
+          if (n.function)
+            call_of_region(n, s.where);
+          else if (!thread_of && unit.kernel.intrinsics.at(n.intrinsic).is_users())
+            call_of_user(n);
+          else
+            call(n, s.where);
+        });
   }
 }
 
-void Emitter::launch(const ir::KStmt& s) {
+void Emitter::launch(const ir::KLaunch& s) {
   if (!device_call) throw InternalError("codegen: a launch in code for a CPU");
   unit.is_cuda() ? launch_cuda(s) : launch_vulkan(s);
 }

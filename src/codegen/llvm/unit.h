@@ -20,6 +20,7 @@
 #include <ashlar/ir/kernel.h>
 #include <ashlar/target/target.h>
 
+#include "codegen/legalise.h"
 #include "codegen/llvm/c_struct.h"
 
 namespace ashlar::codegen {
@@ -43,6 +44,7 @@ class Unit {
 
   const std::shared_ptr<llvm::LLVMContext> context;
   const std::shared_ptr<llvm::Module> module;
+  const Offers offers;      // what the target has
   const ir::Kernel kernel;  // in operators that the target has (codegen/legalise.h)
   const Target& target;
   const AbiLayout layout;

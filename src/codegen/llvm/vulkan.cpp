@@ -47,7 +47,7 @@ Constant* module_data(Unit& unit) {
   for (const spirv::Entry& e : unit.shaders[0]->entries) {
     const unsigned flags = (e.parameters_in_memory ? unsigned{ASHLAR_VULKAN_PARAMETERS_IN_MEMORY} : 0u) |
                            (e.uses_subgroups ? unsigned{ASHLAR_VULKAN_USES_SUBGROUPS} : 0u);
-    rows.push_back(r.of({unit.text(e.name), r.i32c(e.launch->threads), r.i32c(e.launch->warp), r.i32c(e.shared_bytes),
+    rows.push_back(r.of({unit.text(e.name), r.i32c(e.launch.threads), r.i32c(e.launch.warp), r.i32c(e.shared_bytes),
                          r.i32c(e.parameter_bytes), r.i32c(flags), r.i32c(0)}));
   }
   Constant* table = r.null();
@@ -67,16 +67,8 @@ Constant* module_data(Unit& unit) {
 Value* begin_vulkan_call(Emitter& e, Value* context, const WorkspaceBytes* bytes) {
   auto& b = e.b;
   llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
-  llvm::AllocaInst *call = e.local(pointer, llvm::Align(8), "call"), *workspace = e.local(word, llvm::Align(8), "workspace");
-  const auto begin = runtime_function(e.unit, "ashlar_abi1_vulkan_begin", {pointer, pointer, word, word, pointer, pointer});
-  Value* align = b.getInt64(static_cast<std::uint64_t>(e.unit.kernel.workspace_align));
-  Value* rc = b.CreateCall(begin, {module_data(e.unit), context, bytes ? bytes->total : b.getInt64(0),
-                                   bytes ? align : b.getInt64(0), call, workspace});
-  llvm::BasicBlock *failed = e.block("failed"), *begun = e.block("begun");
-  b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), begun, failed);
-  b.SetInsertPoint(failed);
-  b.CreateRet(rc);
-  b.SetInsertPoint(begun);
+  llvm::AllocaInst* call = e.local(pointer, llvm::Align(8), "call");
+  Value* workspace = begin_device_call(e, "ashlar_abi1_vulkan_begin", module_data(e.unit), context, bytes, call);
   e.device_call = b.CreateLoad(pointer, call);
   return b.CreateLoad(word, workspace);
 }
@@ -85,7 +77,7 @@ Value* end_vulkan_call(Emitter& e) {
   return e.b.CreateCall(runtime_function(e.unit, "ashlar_abi1_vulkan_end", {e.b.getPtrTy()}), {e.device_call});
 }
 
-void Emitter::launch_vulkan(const ir::KStmt& s) {
+void Emitter::launch_vulkan(const ir::KLaunch& s) {
   // entries stand in the order of the launches; a host body is emitted once, in that order
   const std::size_t number = launches_++;
   const spirv::Entry& entry = unit.shaders[0]->entries.at(number);
@@ -94,7 +86,7 @@ void Emitter::launch_vulkan(const ir::KStmt& s) {
   const std::size_t count = std::max<std::size_t>(entry.parameters.size(), 1);
   llvm::AllocaInst* parameters = local(llvm::ArrayType::get(word, count), llvm::Align(8), "parameters");
   for (std::size_t d = 0; d < 3; ++d) {
-    const Expr& blocks = s.launch->grid[d];
+    const Expr& blocks = s.grid[d];
     store_field(b, blocks.empty() ? static_cast<Value*>(b.getInt64(1)) : expr(blocks), grid, 8 * d);
   }
   store_parameters(*this, entry.parameters, parameters);

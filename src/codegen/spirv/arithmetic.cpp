@@ -3,9 +3,7 @@
 #include "codegen/spirv/arithmetic.h"
 
 #include <algorithm>
-#include <bit>
 
-#include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
 #include <spirv/unified1/GLSL.std.450.h>
@@ -57,13 +55,6 @@ Piece Arithmetic::ordered(spv::Op o, Piece x, Piece y) {
   return integer(bool_.with_lanes(x.type.lanes), order.less == (v > 0));
 }
 
-Piece Arithmetic::least(Piece x, Piece y, bool is_unsigned) {
-  return select(is_unsigned ? test(spv::OpULessThan, x, y) : ordered(spv::OpSLessThan, x, y), x, y);
-}
-Piece Arithmetic::most(Piece x, Piece y, bool is_unsigned) {
-  return select(is_unsigned ? test(spv::OpUGreaterThan, x, y) : ordered(spv::OpSGreaterThan, x, y), x, y);
-}
-
 Piece Arithmetic::select(Piece condition, Piece x, Piece y) {
   if (condition.type.lanes != x.type.lanes) condition = splat(condition, x.type.lanes);
   return op(spv::OpSelect, x.type, {condition, x, y});
@@ -113,48 +104,13 @@ Piece Arithmetic::unary(Op o, Piece x) {
     case Op::logic_not:
     case Op::bit_not:
       return not_(x);
-    case Op::abs:
-      return t.is_unsigned() ? x : select(ordered(spv::OpSLessThan, x, like(x, 0)), op(spv::OpSNegate, t, {x}), x);
-    case Op::popcount:
+    case Op::popcount:  // of u32, as clz
+      return op(spv::OpBitCount, t, {x});
     case Op::clz:
-    case Op::ctz:
-      return count_bits(o, x);
+      return sub(like(x, 31), glsl(GLSLstd450FindUMsb, {x}));  // of 0 is -1
     default:
       throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
   }
-}
-
-// OpBitCount and the searches for a bit are instructions of 32-bit integers alone.
-Piece Arithmetic::count_bits(Op o, Piece x) {
-  const int lanes = x.type.lanes, width = m.registers.physical(x.type).bits;
-  const Type word = u32.with_lanes(lanes);
-  auto leading = [&](Piece w) {  // FindUMsb of 0 is -1
-    return sub(integer(word, 31), glsl(GLSLstd450FindUMsb, {w}));
-  };
-  auto trailing = [&](Piece w) { return glsl(GLSLstd450FindILsb, {w}); };  // of 0 is -1
-  auto population = [&](Piece w) { return op(spv::OpBitCount, word, {w}); };
-  Piece n;
-  if (width == 64) {
-    const Piece whole = as(u64, x), low = resize(u32, whole, false), high = resize(u32, right(whole, 32), false);
-    const Piece zero = integer(word, 0);
-    if (o == Op::popcount)
-      n = add(population(low), population(high));
-    else if (o == Op::clz)
-      n = select(test(spv::OpIEqual, high, zero), add(leading(low), integer(word, 32)), leading(high));
-    else
-      n = select(test(spv::OpIEqual, low, zero),
-                 select(test(spv::OpIEqual, high, zero), integer(word, 64), add(trailing(high), integer(word, 32))),
-                 trailing(low));
-  } else {
-    const Piece w = resize(u32, as(width == 8 ? u8 : width == 16 ? u16 : u32, x), false);
-    if (o == Op::popcount)
-      n = population(w);
-    else if (o == Op::clz)
-      n = sub(leading(w), integer(word, 32 - width));
-    else
-      n = select(test(spv::OpIEqual, w, integer(word, 0)), integer(word, width), trailing(w));
-  }
-  return resize(x.type, n, false);
 }
 
 Piece Arithmetic::binary(Op o, Piece x, Piece y) {
@@ -167,15 +123,10 @@ Piece Arithmetic::binary(Op o, Piece x, Piece y) {
       return sub(x, y);
     case Op::mul:
       return mul(x, y);
-    case Op::div:
-    case Op::mod:
-    case Op::trunc_div:
+    case Op::trunc_div:  // of a divisor that makes no exception
+      return op(t.is_unsigned() ? spv::OpUDiv : spv::OpSDiv, t, {x, y});
     case Op::trunc_rem:
-      return divide(o, x, y);
-    case Op::min:
-      return least(x, y, t.is_unsigned());
-    case Op::max:
-      return most(x, y, t.is_unsigned());
+      return op(spv::OpUMod, t, {x, y});
     case Op::logic_and:
     case Op::bit_and:
       return and_(x, y);
@@ -184,85 +135,13 @@ Piece Arithmetic::binary(Op o, Piece x, Piece y) {
       return or_(x, y);
     case Op::bit_xor:
       return op(spv::OpBitwiseXor, t, {x, y});
-    case Op::shl:
+    case Op::shl:  // of amounts below the width, as shr
+      return op(spv::OpShiftLeftLogical, t, {x, y});
     case Op::shr:
-      return shift(o, x, y);
+      return op(t.is_unsigned() ? spv::OpShiftRightLogical : spv::OpShiftRightArithmetic, t, {x, y});
     default:
       throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
   }
-}
-
-// x / 0 and x % 0 are 0; the smallest value by -1 wraps. A divisor for which the instruction is not defined is replaced by 1,
-// which already gives the right remainder in both cases, and the right quotient in the second. OpSRem is not defined for
-// negative operands in Vulkan: the remainder is x - q y.
-Piece Arithmetic::divide(Op o, Piece x, Piece y) {
-  const Type t = x.type;
-  const bool quotient = o == Op::div || o == Op::trunc_div, floors = o == Op::div || o == Op::mod;
-  const Piece zero = like(x, 0), one = like(x, 1), by_zero = test(spv::OpIEqual, y, zero);
-  if (t.is_unsigned()) {
-    const Piece safe = select(by_zero, one, y);
-    return quotient ? select(by_zero, zero, op(spv::OpUDiv, t, {x, safe})) : op(spv::OpUMod, t, {x, safe});
-  }
-  const int bits = m.registers.physical(t).bits;
-  const std::int64_t lowest = bits >= 64 ? INT64_MIN : -(std::int64_t{1} << (bits - 1));
-  const Piece wraps = and_(test(spv::OpIEqual, x, like(x, lowest)), test(spv::OpIEqual, y, like(x, -1)));
-  const Piece safe = select(or_(by_zero, wraps), one, y);
-  Piece q = op(spv::OpSDiv, t, {x, safe});
-  const Piece r = sub(x, mul(q, safe));
-  if (floors) {
-    const Piece crossed = test(spv::OpSLessThan, op(spv::OpBitwiseXor, t, {r, safe}), zero);
-    const Piece below = and_(test(spv::OpINotEqual, r, zero), crossed);
-    if (!quotient) return select(below, add(r, safe), r);
-    q = select(below, sub(q, one), q);
-  }
-  return quotient ? select(by_zero, zero, q) : r;
-}
-
-Piece Arithmetic::divide_by(Op o, Piece x, std::int64_t divisor) {
-  const Type t = x.type;
-  const bool quotient = o == Op::div || o == Op::trunc_div, floors = o == Op::div || o == Op::mod;
-  const Piece by = like(x, divisor);
-  if (divisor == 0) return by;
-  const bool power = divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(divisor));
-  if (power && (floors || t.is_unsigned())) {
-    const int n = std::countr_zero(static_cast<std::uint64_t>(divisor));
-    if (!quotient) return and_(x, like(x, divisor - 1));
-    return t.is_unsigned() ? right(x, n) : op(spv::OpShiftRightArithmetic, t, {x, like(x, n)});
-  }
-  if (t.is_unsigned()) return op(quotient ? spv::OpUDiv : spv::OpUMod, t, {x, by});
-  if (divisor < 0) return divide(o, x, by);
-  const Piece q = op(spv::OpSDiv, t, {x, by});
-  if (!floors && quotient) return q;
-  const Piece r = sub(x, mul(q, by));
-  if (!floors) return r;
-  const Piece below = ordered(spv::OpSLessThan, r, like(x, 0));
-  return quotient ? select(below, sub(q, like(x, 1)), q) : select(below, add(r, by), r);
-}
-
-// By an amount of x's width, read as unsigned: the width or more shifts everything out.
-Piece Arithmetic::shifted_right(Piece x, Piece amount) {
-  const int bits = m.registers.physical(x.type).bits;
-  if (x.type.is_unsigned()) {
-    const Piece all = test(spv::OpUGreaterThanEqual, amount, like(x, bits));
-    return select(all, like(x, 0), op(spv::OpShiftRightLogical, x.type, {x, select(all, like(x, 0), amount)}));
-  }
-  return op(spv::OpShiftRightArithmetic, x.type, {x, least(amount, like(x, bits - 1), true)});
-}
-
-Piece Arithmetic::shift(Op o, Piece x, Piece amount) {
-  const int bits = m.registers.physical(x.type).bits, given = m.registers.physical(amount.type).bits;
-  if (const auto by = constants_.find(amount.id); by != constants_.end() && by->second >= 0 && by->second < bits) {
-    const spv::Op right = x.type.is_unsigned() ? spv::OpShiftRightLogical : spv::OpShiftRightArithmetic;
-    return op(o == Op::shl ? spv::OpShiftLeftLogical : right, x.type, {x, like(x, by->second)});
-  }
-  if (given > bits)  // clamped before it is narrowed
-    amount = resize(x.type, least(amount, like(amount, bits + 1), true), false);
-  else
-    amount = resize(x.type, amount, false);
-  const Piece zero = like(x, 0);
-  if (o == Op::shr) return shifted_right(x, amount);
-  const Piece all = test(spv::OpUGreaterThanEqual, amount, like(x, bits));
-  return select(all, zero, op(spv::OpShiftLeftLogical, x.type, {x, select(all, zero, amount)}));
 }
 
 Piece Arithmetic::comparison(Op o, Piece x, Piece y) {

@@ -7,7 +7,9 @@
 // 32 bits, f16, bf16 and the 8-bit floats are integers that hold their bits. Integers carry no sign: `as` changes it freely.
 // Float operations are decorated NoContraction; no instruction is used outside the operands for which it is defined.
 //
-//   Arithmetic a(function, {.native_fma = true});   a.binary(Op::div, x, y)   floors, x / 0 is 0
+// Operators are those that a device has (offers_of in translate.cpp), and those without an expansion (codegen/legalise.h).
+//
+//   Arithmetic a(function);   a.binary(Op::add, x, y)
 #include <cmath>
 #include <map>
 #include <optional>
@@ -26,7 +28,7 @@ struct Piece {
 
 class Arithmetic {
  public:
-  Arithmetic(Function& code, bool native_fma) : c(code), m(code.m), native_fma_(native_fma) {}
+  explicit Arithmetic(Function& code) : c(code), m(code.m) {}
 
   bool used_fma32 = false, used_fma64 = false;  // what the device is asked to round once
 
@@ -44,8 +46,6 @@ class Arithmetic {
   Piece unary(ir::Op, Piece);
   Piece binary(ir::Op, Piece, Piece);
   Piece comparison(ir::Op, Piece, Piece);
-  Piece divide_by(ir::Op, Piece, std::int64_t divisor);
-  Piece shift(ir::Op, Piece, Piece amount);
   Piece fma(Piece, Piece, Piece);
   Piece convert(Type to, Piece);  // lanes of `to` are ignored
   Piece bitcast(Type to, Piece);
@@ -67,35 +67,20 @@ class Arithmetic {
   Piece and_(Piece x, Piece y) { return op(x.type.is_bool() ? spv::OpLogicalAnd : spv::OpBitwiseAnd, x.type, {x, y}); }
   Piece or_(Piece x, Piece y) { return op(x.type.is_bool() ? spv::OpLogicalOr : spv::OpBitwiseOr, x.type, {x, y}); }
   Piece not_(Piece x) { return op(x.type.is_bool() ? spv::OpLogicalNot : spv::OpNot, x.type, {x}); }
-  Piece left(Piece x, int n) { return op(spv::OpShiftLeftLogical, x.type, {x, like(x, n)}); }
-  Piece right(Piece x, int n) { return op(spv::OpShiftRightLogical, x.type, {x, like(x, n)}); }
   Piece like(Piece x, std::int64_t v) { return integer(x.type, v); }
-  Piece least(Piece x, Piece y, bool is_unsigned);
-  Piece most(Piece x, Piece y, bool is_unsigned);
   Piece resize(Type to, Piece x, bool is_signed);  // integers
   Piece bits_of(Piece x);                          // f32, f64: as u32, u64
   Piece float_of(Type t, Piece bits);
   Piece is_nan(Piece);
 
-  Piece divide(ir::Op, Piece, Piece);
-  Piece shifted_right(Piece x, Piece amount);
-  struct Product {  // of 64-bit integers: its two words, u64
-    Piece high, low;
-  };
-  Product product(Piece, Piece);  // arithmetic_fma.cpp
-  Piece count_bits(ir::Op, Piece);
   Piece float_unary(ir::Op, Piece);
   Piece rounded(ir::Op, Piece);  // floor, ceil, round, trunc of f32
   Piece float_binary(ir::Op, Piece, Piece);
   std::optional<Piece> with_zero(ir::Op, Piece, Piece);
-  Piece fma_in_integers(Piece, Piece, Piece);  // arithmetic_fma.cpp
-  struct Wide;
-  Wide jammed(const Wide&, Piece by);
   Piece float_to_integer(Type to, Piece);
 
   Function& c;
   Module& m;
-  bool native_fma_;
   std::map<Ref, std::int64_t> constants_;  // integers, the same in all lanes
   std::map<Ref, Piece> extended_;          // 64 bits: of which 32 they are the sign extension
   std::map<Ref, bool> zeros_;              // f32, f64, in all lanes: constants that are 0, and whether it is -0

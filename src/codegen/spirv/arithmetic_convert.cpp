@@ -19,8 +19,9 @@ Piece Arithmetic::float_to_integer(Type to, Piece x) {
   const int lanes = x.type.lanes;
   if (physical.bits < 32) {
     const Piece wide = float_to_integer(is_unsigned ? u32 : i32, x);
-    Piece clamped = least(wide, like(wide, ir::highest_of(to.element())), is_unsigned);
-    if (!is_unsigned) clamped = most(clamped, like(wide, ir::lowest_of(to.element())), false);
+    const auto end = [&](Piece v, Op o, std::int64_t n) { return select(comparison(o, v, like(v, n)), v, like(v, n)); };
+    Piece clamped = end(wide, Op::lt, ir::highest_of(to.element()));
+    if (!is_unsigned) clamped = end(clamped, Op::gt, ir::lowest_of(to.element()));
     return resize(to, clamped, false);
   }
   const Type result = to.with_lanes(lanes);

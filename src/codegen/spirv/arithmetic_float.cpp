@@ -109,7 +109,6 @@ Piece Arithmetic::fma(Piece x, Piece y, Piece z) {
   const Type t = x.type;
   if (const auto product = with_zero(Op::mul, x, y)) return float_binary(Op::add, *product, z);
   (t.bits == 64 ? used_fma64 : used_fma32) = true;
-  if (!native_fma_) return fma_in_integers(x, y, z);
   const Piece r = glsl(GLSLstd450Fma, {x, y, z});
   m.decorate(r.id, spv::DecorationNoContraction);
   return r;

@@ -15,6 +15,7 @@
 #include <ashlar/ir/kernel.h>
 
 #include "codegen/addresses.h"
+#include "codegen/legalise.h"
 #include "codegen/spirv/arithmetic.h"
 
 namespace ashlar::codegen::spirv {
@@ -40,7 +41,7 @@ struct Place {
 
 class Emitter {
  public:
-  Emitter(const ir::Kernel&, Function&, bool native_fma);
+  Emitter(const ir::Kernel&, Function&, const Offers&);
 
   Function& c;
   Module& m;
@@ -58,6 +59,7 @@ class Emitter {
   Piece scalar(const Expr&);
   Value emit(const Expr&);
   Value emit_node(const Expr&);
+  Value on_integers(const Expr&);  // an operator of indices that is left, on the integers that hold them
   using PieceFunction = std::function<Piece(std::span<const Piece>)>;
   Value each(Type result, std::initializer_list<const Value*>, const PieceFunction&);
   Value splat(Piece, int lanes);
@@ -68,13 +70,15 @@ class Emitter {
   const Place& place_of(ir::Id) const;
   Value load(const Expr&);
   Value load_at(ir::Id buffer, Type, const Expr& address, const Expr& mask);
-  void store(const ir::KStmt&);
-  void update(const ir::KStmt&);  // an atomic store
+  void store(const ir::KStore&);
+  void update(const ir::KStore&);  // an atomic store
   void store_at(ir::Id buffer, const Expr& address, const Value&, const Expr& mask);
   Piece load_piece(const Place&, Type, Piece index, std::int64_t align);
   Piece load_half(const Place&, Type, Piece index);
   void store_piece(const Place&, Piece value, Piece index, std::int64_t align);
   Ref pointer(const Place&, Type, Piece index);
+  Value condition_of(const Expr& mask, int lanes);
+  std::optional<Ramp> kept_ramp(const Expr& address, int lanes);  // its expressions outlive the statement's memo
   Value load_slots(const Place&, Type, std::int64_t first);
   void store_slots(const Place&, const Value&, std::int64_t first);
   Piece from_memory(const Place&, Type, Ref);
@@ -84,10 +88,13 @@ class Emitter {
 
   // ---- statements (statements.cpp)
   void statement(const ir::KStmt&);
+  void for_loop(const ir::KFor&);
+  void let(const ir::KLet&);
   void synchronise(const ir::Sync&);
   void call(const ir::Call&);
 
   const ir::Kernel& k_;
+  const Offers& offers_;  // of the device
   std::map<ir::Id, Value> vars_;
   std::map<ir::Id, std::int64_t> multiples_;
   std::map<ir::Id, Place> places_;

@@ -19,7 +19,8 @@ std::vector<int> piece_lanes(int lanes) {
   return all;
 }
 
-Emitter::Emitter(const ir::Kernel& k, Function& code, bool native_fma) : c(code), m(code.m), math(code, native_fma), k_(k) {}
+Emitter::Emitter(const ir::Kernel& k, Function& code, const Offers& offers)
+    : c(code), m(code.m), math(code), k_(k), offers_(offers) {}
 
 void Emitter::bind(ir::Id var, Value v, std::int64_t multiple_of) {
   vars_[var] = std::move(v);
@@ -130,6 +131,7 @@ Value Emitter::emit_node(const Expr& e) {
     default:
       break;
   }
+  if (t.is_index() && !ir::expanded(e).empty()) return on_integers(e);
   if (n.op == Op::call)
     refuse("vulkan", "formulas without functions in C, which run on the host", ir::function(n.id).symbol, n.where);
   std::vector<Value> operands;
@@ -165,23 +167,26 @@ Value Emitter::emit_node(const Expr& e) {
     case Op::gt:
     case Op::ge:
       return two([&](Piece x, Piece y) { return math.comparison(n.op, x, y); });
-    case Op::shl:
-    case Op::shr:
-      return two([&](Piece x, Piece y) { return math.shift(n.op, x, y); });
-    case Op::div:
-    case Op::mod:
-    case Op::trunc_div:
-    case Op::trunc_rem:
-      if (t.is_integer()) {
-        std::int64_t divisor = 0;
-        const Expr& by = ir::is(args[1], Op::broadcast) ? ir::args_of(args[1])[0] : args[1];
-        if (ir::is_int(by, &divisor)) return one([&](Piece x) { return math.divide_by(n.op, x, divisor); });
-      }
-      break;
     default:
       break;
   }
   return two([&](Piece x, Piece y) { return math.binary(n.op, x, y); });
+}
+
+Value Emitter::on_integers(const Expr& e) {
+  constexpr ir::Id first = ~ir::Id{1};  // variables that stand for the operands
+  const Type t = m.registers.physical(e.type().element()).with_lanes(e.type().lanes);
+  std::vector<Value> operands;  // all of them first: one may be such an operator itself
+  for (const Expr& a : ir::args_of(e)) {
+    operands.push_back({t, {}});
+    for (const Piece& p : emit(a).pieces) operands.back().pieces.push_back({p.id, t.with_lanes(p.type.lanes)});
+  }
+  for (std::size_t k = 0; k < operands.size(); ++k) vars_[first + k] = operands[k];
+  const Expr spelled = codegen::on_integers(ir::op_of(e), t, ir::args_of(e), first, offers_);
+  kept_.push_back(spelled);
+  Value result{e.type(), {}};
+  for (const Piece& p : emit(spelled).pieces) result.pieces.push_back({p.id, e.type().with_lanes(p.type.lanes)});
+  return result;
 }
 
 std::int64_t Emitter::known_multiple(const Expr& e) const { return codegen::known_multiple(e, multiples_); }

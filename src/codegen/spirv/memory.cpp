@@ -114,6 +114,27 @@ void Emitter::store_slots(const Place& p, const Value& v, std::int64_t first) {
   }
 }
 
+// ---- what loads and stores share ---------------------------------------------------------------------------------------
+Value Emitter::condition_of(const Expr& mask, int lanes) {  // none for an empty mask
+  if (mask.empty()) return {};
+  const Value condition = emit(mask);
+  return condition.type.lanes == lanes ? condition : splat(condition.pieces[0], lanes);
+}
+
+std::optional<Ramp> Emitter::kept_ramp(const Expr& address, int lanes) {
+  auto ramp = lanes > 1 ? as_ramp(address) : std::nullopt;
+  if (ramp) kept_.insert(kept_.end(), {ramp->base, ramp->stride});
+  return ramp;
+}
+
+namespace {
+std::int64_t slot_of(const Expr& address) {
+  std::int64_t slot = 0;
+  if (!ir::is_int(address, &slot)) throw InternalError("spirv: a register at a variable address");
+  return slot;
+}
+}  // namespace
+
 // ---- loads -----------------------------------------------------------------------------------------------------------
 Value Emitter::load(const Expr& e) {
   const auto args = ir::args_of(e);
@@ -122,20 +143,11 @@ Value Emitter::load(const Expr& e) {
 
 Value Emitter::load_at(ir::Id buffer, Type t, const Expr& address, const Expr& mask) {
   const Place& p = place_of(buffer);
-  Value condition;
-  if (!mask.empty()) {
-    condition = emit(mask);
-    if (condition.type.lanes != t.lanes) condition = splat(condition.pieces[0], t.lanes);
-  }
-  const auto ramp = t.lanes > 1 ? as_ramp(address) : std::nullopt;
+  const Value condition = condition_of(mask, t.lanes);
+  const auto ramp = kept_ramp(address, t.lanes);
   const Type element = t.element();
-  if (ramp) {
-    kept_.push_back(ramp->base);
-    kept_.push_back(ramp->stride);
-  }
-  std::int64_t first = 0;
   if (p.kind == Place::Kind::slots) {
-    if (!ir::is_int(ramp ? ramp->base : address, &first)) throw InternalError("spirv: a register at a variable address");
+    const std::int64_t first = slot_of(ramp ? ramp->base : address);
     Value v = load_slots(p, t, first);
     if (mask.empty()) return v;
     const Value none = splat({m.zero(element), element}, t.lanes);
@@ -173,7 +185,7 @@ Value Emitter::load_at(ir::Id buffer, Type t, const Expr& address, const Expr& m
 }
 
 // ---- stores ----------------------------------------------------------------------------------------------------------
-void Emitter::store(const ir::KStmt& s) {
+void Emitter::store(const ir::KStore& s) {
   memo_.clear();
   kept_.clear();
   if (s.atomic) return update(s);
@@ -207,14 +219,10 @@ spv::Op operation(ir::Op op, Type t) {
 }  // namespace
 
 // Relaxed: barriers and the ends of launches order what is updated with what is read.
-void Emitter::update(const ir::KStmt& s) {
+void Emitter::update(const ir::KStore& s) {
   const Place& p = place_of(s.buffer);
   const Value v = emit(s.value), indices = emit(s.address);
-  Value condition;
-  if (!s.mask.empty()) {
-    condition = emit(s.mask);
-    if (condition.type.lanes != v.type.lanes) condition = splat(condition.pieces[0], v.type.lanes);
-  }
+  const Value condition = condition_of(s.mask, v.type.lanes);
   const Type element = v.type.element();
   const spv::Op op = operation(*s.atomic, element);
   const Word scope = p.kind == Place::Kind::device ? spv::ScopeDevice : spv::ScopeWorkgroup;
@@ -234,20 +242,11 @@ void Emitter::update(const ir::KStmt& s) {
 void Emitter::store_at(ir::Id buffer, const Expr& address, const Value& v, const Expr& mask) {
   const Place& p = place_of(buffer);
   const Type t = v.type;
-  Value condition;
-  if (!mask.empty()) {
-    condition = emit(mask);
-    if (condition.type.lanes != t.lanes) condition = splat(condition.pieces[0], t.lanes);
-  }
-  const auto ramp = t.lanes > 1 ? as_ramp(address) : std::nullopt;
+  const Value condition = condition_of(mask, t.lanes);
+  const auto ramp = kept_ramp(address, t.lanes);
   const Type element = t.element();
-  if (ramp) {
-    kept_.push_back(ramp->base);
-    kept_.push_back(ramp->stride);
-  }
-  std::int64_t first = 0;
   if (p.kind == Place::Kind::slots) {
-    if (!ir::is_int(ramp ? ramp->base : address, &first)) throw InternalError("spirv: a register at a variable address");
+    const std::int64_t first = slot_of(ramp ? ramp->base : address);
     if (mask.empty()) return store_slots(p, v, first);
     const Value old = load_slots(p, t, first);
     store_slots(p, each(t, {&condition, &v, &old}, [&](std::span<const Piece> x) { return math.select(x[0], x[1], x[2]); }),

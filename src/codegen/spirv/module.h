@@ -46,7 +46,6 @@ class Module {
 
   Ref fresh() { return next_++; }
   void capability(spv::Capability c) { capabilities_.insert(static_cast<Word>(c)); }
-  bool has_capability(spv::Capability c) const { return capabilities_.contains(static_cast<Word>(c)); }
   Ref glsl();  // the instruction set GLSL.std.450
   bool uses_float(int bits) const { return bits == 64 ? float64_ : float32_; }
 

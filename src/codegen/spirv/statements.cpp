@@ -58,58 +58,49 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
   for (const ir::KStmt& s : list) statement(s);
 }
 
-void Emitter::statement(const ir::KStmt& s) {
-  using Kind = ir::KStmt::Kind;
-  switch (s.kind) {
-    case Kind::for_: {
-      if (s.loop_kind != ir::LoopKind::serial && s.loop_kind != ir::LoopKind::parallel)
-        throw InternalError("spirv: loop " + s.name + " of kernel " + k_.name + " was not vectorized or unrolled");
-      std::int64_t extent = -1;
-      const bool constant = ir::is_int(s.extent, &extent);
-      if (constant && extent <= 0) return;
-      const Piece begin = scalar(s.begin);
-      if (constant && extent == 1) {
-        bind(s.var, {begin.type, {begin}}, known_multiple(s.begin));
-        statements(s.body);
-      } else {
-        const Piece end = math.binary(ir::Op::add, begin, scalar(s.extent));
-        c.loop(begin.type, begin.id, end.id, [&](Ref i) {
-          bind(s.var, {begin.type, {{i, begin.type}}});
-          statements(s.body);
-        });
-      }
-      vars_.erase(s.var);
-      multiples_.erase(s.var);
-      return;
-    }
-    case Kind::if_: {
-      const Ref condition = scalar(s.value).id;
-      if (s.otherwise.empty())
-        c.when(condition, [&] { statements(s.body); });
-      else
-        c.choose(condition, [&] { statements(s.body); }, [&] { statements(s.otherwise); });
-      return;
-    }
-    case Kind::let: {
-      Value v = expr(s.value);
-      const bool one_index = v.type.is_index() && v.type.lanes == 1;
-      bind(s.var, std::move(v), one_index ? known_multiple(s.value) : 1);
+void Emitter::for_loop(const ir::KFor& s) {
+  if (s.kind != ir::LoopKind::serial && s.kind != ir::LoopKind::parallel)
+    throw InternalError("spirv: loop " + s.name + " of kernel " + k_.name + " was not vectorized or unrolled");
+  std::int64_t extent = -1;
+  const bool constant = ir::is_int(s.extent, &extent);
+  if (constant && extent <= 0) return;
+  const Piece begin = scalar(s.begin);
+  if (constant && extent == 1) {
+    bind(s.var, {begin.type, {begin}}, known_multiple(s.begin));
+    statements(s.body);
+  } else {
+    const Piece end = math.binary(ir::Op::add, begin, scalar(s.extent));
+    c.loop(begin.type, begin.id, end.id, [&](Ref i) {
+      bind(s.var, {begin.type, {{i, begin.type}}});
       statements(s.body);
-      vars_.erase(s.var);
-      multiples_.erase(s.var);
-      return;
-    }
-    case Kind::store:
-      return store(s);
-    case Kind::prefetch:
-      return;  // asks for a cache line, which a shader cannot
-    case Kind::sync:
-      return synchronise(*s.sync);
-    case Kind::call:
-      return call(*s.call);
-    case Kind::launch:
-      throw InternalError("spirv: a launch inside a launch");
+    });
   }
+  vars_.erase(s.var);
+  multiples_.erase(s.var);
+}
+
+void Emitter::let(const ir::KLet& s) {
+  Value v = expr(s.value);
+  const bool one_index = v.type.is_index() && v.type.lanes == 1;
+  bind(s.var, std::move(v), one_index ? known_multiple(s.value) : 1);
+  statements(s.body);
+  vars_.erase(s.var);
+  multiples_.erase(s.var);
+}
+
+void Emitter::statement(const ir::KStmt& s) {
+  s.visit([&](const ir::KFor& n) { for_loop(n); },
+          [&](const ir::KIf& n) {
+            const Ref condition = scalar(n.condition).id;
+            if (n.otherwise.empty())
+              c.when(condition, [&] { statements(n.body); });
+            else
+              c.choose(condition, [&] { statements(n.body); }, [&] { statements(n.otherwise); });
+          },
+          [&](const ir::KLet& n) { let(n); }, [&](const ir::KStore& n) { store(n); },
+          [](const ir::KPrefetch&) {},  // asks for a cache line, which a shader cannot
+          [&](const ir::KSync& n) { synchronise(n); }, [&](const ir::KCall& n) { call(n); },
+          [](const ir::KLaunch&) { throw InternalError("spirv: a launch inside a launch"); });
 }
 
 void Emitter::synchronise(const ir::Sync& s) {
@@ -174,8 +165,8 @@ void Emitter::call(const ir::Call& call) {
   } else if (physical.bits == 64) {
     const Piece whole{value.id, u64}, half = math.integer(u64, 32);
     const Piece low = moved(math.convert(u32, whole));
-    const Piece high = moved(math.convert(u32, math.shift(ir::Op::shr, whole, half)));
-    result = math.binary(ir::Op::bit_or, math.convert(u64, low), math.shift(ir::Op::shl, math.convert(u64, high), half));
+    const Piece high = moved(math.convert(u32, math.binary(ir::Op::shr, whole, half)));
+    result = math.binary(ir::Op::bit_or, math.convert(u64, low), math.binary(ir::Op::shl, math.convert(u64, high), half));
   } else {
     const Type narrow = physical.is_bool() ? bool_ : physical.bits == 16 ? u16 : u8;
     result = math.convert(narrow, moved(math.convert(u32, Piece{value.id, narrow})));

@@ -19,8 +19,8 @@ namespace {
 constexpr std::int64_t kPushBytes = 128;  // what every device has
 constexpr Word kBaseOffset = 0, kFirstParameter = 8;
 
-// What the body of a launch needs from outside, and how it uses its buffers.
-struct Uses {
+// How the body of a launch accesses its buffers.
+struct Accesses {
   std::set<ir::Id> buffers, read, written;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> constant;  // first element and lanes of accesses
   std::set<ir::Id> variable;                                          // accessed at addresses that are no constants
@@ -36,7 +36,6 @@ struct Uses {
       variable.insert(buffer);
   }
   void look(const Expr& e) {
-    if (e.empty()) return;
     ir::walk(e, [&](const Expr& x) {
       if (ir::is(x, ir::Op::load)) {
         access(x.node()->id, ir::args_of(x)[0]);
@@ -47,22 +46,20 @@ struct Uses {
   }
   void look(const std::vector<ir::KStmt>& list) {
     for (const ir::KStmt& s : list) {
-      if (s.kind == ir::KStmt::Kind::prefetch) continue;
-      for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) look(*e);
-      if (s.kind == ir::KStmt::Kind::store) {
-        access(s.buffer, s.address);
-        written.insert(s.buffer);
-        if (s.atomic) read.insert(s.buffer);
+      if (s.is<ir::KPrefetch>()) continue;
+      for_each_expr(s, [&](const Expr& e) { look(e); });
+      if (const auto* store = s.as<ir::KStore>()) {
+        access(store->buffer, store->address);
+        written.insert(store->buffer);
+        if (store->atomic) read.insert(store->buffer);
       }
-      if (s.kind == ir::KStmt::Kind::call)
-        for (const ir::Call::Actual& a : s.call->actuals) {
-          look(a.address);
+      if (const auto* call = s.as<ir::KCall>())
+        for (const ir::Call::Actual& a : call->actuals) {
           if (!a.buffer || a.address.empty()) continue;
           access(a.buffer, a.address);
           read.insert(a.buffer), written.insert(a.buffer);
         }
-      look(s.body);
-      look(s.otherwise);
+      for (const auto* part : s.bodies()) look(*part);
     }
   }
 };
@@ -79,7 +76,8 @@ bool grouped(const std::set<std::pair<std::int64_t, int>>& accesses) {
 
 class Translator {
  public:
-  Translator(const ir::Kernel& kernel, const Options& o) : k(kernel), options(o), m({o.index32}) {
+  Translator(const ir::Kernel& kernel, const Options& o, const Offers& has)
+      : k(kernel), options(o), offers(has), m({o.index32}) {
     m.capability(spv::CapabilityShader);
     m.capability(spv::CapabilityPhysicalStorageBufferAddresses);
     m.capability(spv::CapabilityInt64);
@@ -147,9 +145,9 @@ class Translator {
   }
 
   Entry launch(const ir::KStmt& s) {
-    const ir::Launch& l = *s.launch;
+    const ir::KLaunch& l = s.get<ir::KLaunch>();
     Entry entry;
-    entry.launch = &l;
+    entry.launch = l;
     entry.name = unique_name(l.name);
     if (l.threads < 1 || l.threads > 1024)
       refuse("vulkan", "a block of 1 to 1024 threads", std::to_string(l.threads) + " in launch `" + l.name + "`", s.where);
@@ -157,14 +155,14 @@ class Translator {
       if (!c.empty() && !ir::is_int(c, std::int64_t{1}))
         refuse("vulkan", "blocks without clusters, which Vulkan does not have", "a cluster in launch `" + l.name + "`",
                s.where);
-    Uses uses;
-    uses.look(s.body);
-    entry.parameters = parameters_of(k, s);
+    Accesses uses;
+    uses.look(l.body);
+    entry.parameters = parameters_of(k, l);
     entry.parameter_bytes = 8 * static_cast<std::int64_t>(entry.parameters.size());
     entry.parameters_in_memory = kFirstParameter + entry.parameter_bytes > kPushBytes;
 
     Function c(m);
-    Emitter e(k, c, options.native_fma);
+    Emitter e(k, c, offers);
     interface_.clear();
     const Ref push = push_constants(entry);
     numbers(e, l, push);
@@ -174,7 +172,7 @@ class Translator {
       const ir::Storage where = k.buffers.at(id).storage;
       return uses.read.contains(id) && (where == ir::Storage::argument || where == ir::Storage::workspace);
     });
-    e.statements(s.body);
+    e.statements(l.body);
     const Ref function = m.fresh();
     m.name(function, entry.name);
     c.finish(function);
@@ -267,7 +265,7 @@ class Translator {
     if (l.thread) bind_number(l.thread, input(spv::BuiltInLocalInvocationIndex, u32));
   }
 
-  void storage(Emitter& e, Entry& entry, const Uses& uses, Where where) {
+  void storage(Emitter& e, Entry& entry, const Accesses& uses, Where where) {
     std::map<std::pair<std::int64_t, Ref>, std::vector<const ir::KBuffer*>> shared;  // by offset and type
     for (ir::Id id : uses.buffers) {
       const ir::KBuffer& b = k.buffers.at(id);
@@ -348,7 +346,7 @@ class Translator {
   }
 
   // Registers and stack buffers of a thread.
-  Place own(Emitter& e, const ir::KBuffer& b, std::int64_t elements, const Uses& uses) {
+  Place own(Emitter& e, const ir::KBuffer& b, std::int64_t elements, const Accesses& uses) {
     Place p;
     p.buffer = &b;
     const auto constant = uses.constant.find(b.id);
@@ -378,6 +376,7 @@ class Translator {
 
   const ir::Kernel& k;
   const Options& options;
+  const Offers& offers;
   Module m;
   std::set<std::string> names_;
   std::set<Ref> interface_;  // of the launch at hand
@@ -402,20 +401,19 @@ Offers offers_of(const Options& options) {
   const auto of_numbers = [](Type t, Type) { return !t.is_bool(); };
   for (const Op op : {Op::mul, Op::bit_and, Op::bit_or, Op::bit_xor, Op::bit_not, Op::lt, Op::le, Op::gt, Op::ge})
     all.rows.push_back({op, of_numbers});
-  for (const Op op : {Op::min, Op::max}) all.rows.push_back({op, [](Type t, Type) { return t.is_integer(); }});
+  for (const Op op : {Op::popcount, Op::clz}) all.rows.push_back({op, [](Type t, Type) { return t.element() == u32; }});
   for (const Op op : {Op::floor, Op::ceil, Op::round, Op::trunc})
     all.rows.push_back({op, [](Type t, Type) { return t.element() == f32; }});
-  all.rows.push_back({Op::fma, [fuses = options.native_fma](Type t, Type) {  // f64: arithmetic_fma.cpp
-                        return t.is_float() && (t.bits == 64 || fuses);
-                      }});
+  if (options.native_fma) all.rows.push_back({Op::fma, [](Type t, Type) { return t.is_float(); }});
   return all;
 }
 
 }  // namespace
 
 Code translate(const ir::Kernel& kernel, const Options& options) {
-  const ir::Kernel k = legalise(kernel, offers_of(options));
-  return Translator(k, options).run();
+  const Offers offers = offers_of(options);
+  const ir::Kernel k = legalise(kernel, offers);
+  return Translator(k, options, offers).run();
 }
 
 }  // namespace ashlar::codegen::spirv

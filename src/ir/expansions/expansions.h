@@ -16,6 +16,22 @@ Expr mul_high(const Applied&);
 Expr mul_high_rounding(const Applied&);
 Expr rounding_shr(const Applied&);
 
+// quotients.cpp
+Expr div(const Applied&);
+Expr mod(const Applied&);  // of floats too
+Expr trunc_div(const Applied&);
+Expr trunc_rem(const Applied&);
+
+// integers.cpp
+Expr shifted(const Applied&);       // shl, shr
+Expr least(const Applied&);         // min
+Expr greatest(const Applied&);      // max
+Expr magnitude(const Applied&);     // abs
+Expr counted_bits(const Applied&);  // popcount, clz, ctz
+// What the amount of a shift may be, of which all beyond bits + 1 do the same. Nothing is known of those that may be negative,
+// which are read without their sign.
+std::optional<Interval> known_amount(const Applied&);
+
 // conversions.cpp
 Expr cast(const Applied&);
 Expr saturate(const Applied&);
@@ -37,6 +53,8 @@ Expr isnan(const Applied&);
 Expr isinf(const Applied&);
 Expr copysign(const Applied&);
 Expr rounded(const Applied&);  // floor, ceil, round, trunc
+
+// fma.cpp
 Expr fma(const Applied&);
 
 }  // namespace ashlar::ir::expansion

@@ -7,8 +7,6 @@
 //   x + y = 2 (x & y) + (x ^ y) = 2 (x | y) - (x ^ y)          x - y = (x ^ y) - 2 (~x & y)
 //
 // These are the forms from which LLVM selects pavgb, uhadd, srhadd, sabd, pmulhw where the machine has them.
-#include <algorithm>
-
 #include <ashlar/ir/numeric.h>
 
 #include "ir/expansions/expansions.h"
@@ -105,18 +103,6 @@ Expr mul_high_rounding(const Applied& a) {
   const Term low = lower + (std::int64_t{1} << 62), high = upper + (low < lower).as(u64);
   return turned(a, ((high << 1) | (low >> 63)).as(t)).e;
 }
-
-namespace {
-
-// What an amount may be, of which all beyond bits + 1 do the same. Negative ones are read as unsigned: nothing is known then.
-std::optional<Interval> known_amount(const Applied& a) {
-  const auto& v = a.values[1];
-  if (!v || v->low < 0) return std::nullopt;
-  const std::int64_t most = a.type.bits + 1;
-  return Interval{std::min(v->low, most), std::min(v->high, most)};
-}
-
-}  // namespace
 
 // All but the last step, then that one: (r >> 1) + (r & 1), which does not overflow.
 Expr rounding_shr(const Applied& a) {

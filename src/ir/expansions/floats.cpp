@@ -23,8 +23,8 @@ Expr chosen(const Applied& a, bool least) {
 
 }  // namespace
 
-Expr min(const Applied& a) { return is_real(a) ? chosen(a, true) : and_of_bools(a); }
-Expr max(const Applied& a) { return is_real(a) ? chosen(a, false) : or_of_bools(a); }
+Expr min(const Applied& a) { return is_real(a) ? chosen(a, true) : a.type.is_integer() ? least(a) : and_of_bools(a); }
+Expr max(const Applied& a) { return is_real(a) ? chosen(a, false) : a.type.is_integer() ? greatest(a) : or_of_bools(a); }
 
 Expr isnan(const Applied& a) {
   const Term bits = bits_of(first(a));
@@ -54,25 +54,6 @@ Expr rounded(const Applied& a) {
     result = a.op == Op::floor ? with_sign - one_where(with_sign > x) : with_sign + one_where(with_sign < x);
   }
   return select(magnitude < big, signed_as(result, x), x).e;
-}
-
-// The product of two f32 is exact in f64. Its sum with the third, rounded to odd there (truncated, and the last bit set when
-// anything was lost), rounds to f32 as the exact sum does, because f64 has more than two bits to spare (S. Boldo, G. Melquiond:
-// Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57, 2008). What the sum lost is the error term of Knuth's
-// TwoSum, exact since no f32 operand can make an f64 overflow or underflow.
-Expr fma(const Applied& a) {
-  const Term x = first(a), y = second(a), z{a.args[2], a.where};
-  if (!x.type().is_float()) return (x * y + z).e;
-  if (x.type().bits != 32) return {};
-  const Term p = x.as(f64) * y.as(f64), c = z.as(f64), s = p + c, part = s - p;
-  const Term lost = (p - (s - part)) + (c - part);
-  const Term bits = s.bits_as(i64), zero = lost.real(lost.type(), 0);
-  const Term below = lost<zero, above = lost> zero;
-  const Term inexact = either(below, above);  // false for the NaN that infinities leave
-  // towards what was lost: away from zero when it has the sign of the sum
-  const Term same_sign = test(Op::ge, bits ^ lost.bits_as(i64), bits.number(0));
-  const Term odd = bits + select(same_sign, bits.number(1), bits.number(-1));
-  return select(both(inexact, (bits & 1) == 0), odd, bits).bits_as(f64).as(f32).e;
 }
 
 }  // namespace ashlar::ir::expansion

@@ -84,21 +84,22 @@ std::vector<KStmt> Flattener::guarded(const Conditions& conditions, Body& lower,
 }
 
 std::vector<KStmt> Flattener::block(const Stmt& s) {
-  const Stmt& in = nest();
-  const ir::Stage& stage = p_.stage(s.stage);
+  const ir::NestStmt& in = nest().get<ir::NestStmt>();
+  const ir::BlockStmt& own = s.get<ir::BlockStmt>();
+  const ir::Stage& stage = p_.stage(own.stage);
   const Parts* parts = parts_here(s);
   Statements first;  // what threads do together stands under no condition
-  if (parts && s.piece == Stmt::Piece::begin) {
+  if (parts && own.piece == ir::Piece::begin) {
     const Expr at = place_of_part(*parts);
-    for (Id part : parts->part) first.push_back(store_stmt(part, at, draft_.parts.at(part), s.where));
+    for (Id part : parts->part) first.push_back(store_stmt(part, at, kernel_.buffers.at(part).facts().part->start, s.where));
     return first;
   }
-  if (parts && s.piece == Stmt::Piece::combine) {
+  if (parts && own.piece == ir::Piece::combine) {
     const Expr at = place_of_part(*parts);
     first.push_back(store_stmt(parts->all.front(), at, load_parts(parts->part, at, s.where).front(), s.where));
   }
   std::optional<Conditions> conditions =
-      conditions_at(path_, s.piece != Stmt::Piece::whole && s.piece != Stmt::Piece::update, single_);
+      conditions_at(path_, own.piece != ir::Piece::whole && own.piece != ir::Piece::update, single_);
   if (!conditions) return first;
 
   auto find = [this](Id buffer) -> const Place& { return place_of(buffer); };
@@ -112,16 +113,17 @@ std::vector<KStmt> Flattener::block(const Stmt& s) {
   return first;
 }
 
-std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::Stage& stage, const Parts* parts,
+std::vector<KStmt> Flattener::stores(const Stmt& s, const ir::NestStmt& in, const ir::Stage& stage, const Parts* parts,
                                      Body& expressions, const Facts& facts) {
-  const std::vector<Expr> index = ir::stored_at(stage, s.piece);
+  const ir::BlockStmt& own = s.get<ir::BlockStmt>();
+  const std::vector<Expr> index = ir::stored_at(stage, own.piece);
   if (stage.scatters() || stage.atomic)  // steps of several threads may choose one place
     for (Id buffer : stage.buffers) {
-      const Id stored = place_of(buffer).kbuffer;
-      draft_.mapped.insert(stored);
+      ir::BufferFacts& stored = lowering_of(kernel_, place_of(buffer).kbuffer);
+      stored.shares_places = true;
       for (const ir::Root& r : in.roots)
         if (p_.axis(r.axis).reduce)
-          for (Id leaf : ir::leaves_of(p_, r.axis)) draft_.points[stored].insert(leaf);
+          for (Id leaf : ir::leaves_of(p_, r.axis)) stored.points.insert(leaf);
     }
   auto lowered_all = [&](const std::vector<Expr>& list) {
     std::vector<Expr> result;
@@ -134,11 +136,11 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
     return lowered_all(loads);
   };
   if (!stage.is_reduction()) return store_all(s, stage, index, lowered_all(stage.values), expressions);
-  if (s.piece == Stmt::Piece::init) return store_all(s, stage, index, lowered_all(stage.inits), expressions);
-  if (parts && s.piece == Stmt::Piece::combine) {
-    const Combining& all = draft_.combining.at(parts->all.front());
+  if (own.piece == ir::Piece::init) return store_all(s, stage, index, lowered_all(stage.inits), expressions);
+  if (parts && own.piece == ir::Piece::combine) {
+    const ir::Combination& all = *kernel_.buffers.at(parts->all.front()).facts().combination;
     return store_all(s, stage, index,
-                     ir::combine(all.stage.reducer, s.first_stores ? lowered_all(stage.inits) : accumulators(),
+                     ir::combine(all.reducer, own.first_stores ? lowered_all(stage.inits) : accumulators(),
                                  load_parts(parts->all, place_of_part(*parts), s.where)),
                      expressions);
   }
@@ -152,10 +154,10 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   }
   if (stage.atomic && steps_at_once(stage)) {
     Statements out = store_all(s, stage, index, terms, expressions);
-    for (KStmt& k : out) k.atomic = analysis::atomic_operator(stage);
+    for (KStmt& k : out) k.get<ir::KStore>().atomic = analysis::atomic_operator(stage);
     return out;
   }
-  if (!s.first_stores) return store_all(s, stage, index, ir::combine(stage.reducer, accumulators(), terms), expressions);
+  if (!own.first_stores) return store_all(s, stage, index, ir::combine(stage.reducer, accumulators(), terms), expressions);
   Expr first = ir::boolean(true);
   for (const ir::Root& r : in.roots) {
     if (!p_.axis(r.axis).reduce) continue;
@@ -170,18 +172,16 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   if (is_decided && decided) return start;
   go_on = store_all(s, stage, index, ir::combine(stage.reducer, accumulators(), terms), expressions);
   if (is_decided) return go_on;
-  KStmt out = if_stmt(first, std::move(start), s.where);
-  out.otherwise = std::move(go_on);
-  return {std::move(out)};
+  return {{s.where, ir::KIf{first, std::move(start), std::move(go_on)}}};
 }
 
 // Do several iterations of a reduction loop around run at once? Elsewhere an element is one iteration's own at a time.
 bool Flattener::steps_at_once(const ir::Stage& stage) const {
   for (std::size_t k = path_.size(); k-- > 0;) {
     const Stmt& s = *path_[k];
-    if (s.kind == Stmt::Kind::nest && s.stage == stage.id) break;
-    if (s.kind == Stmt::Kind::loop && p_.axis(s.axis).reduce &&
-        (s.loop_kind == ir::LoopKind::parallel || s.loop_kind == ir::LoopKind::bound))
+    if (ir::is_nest_of(s, stage.id)) break;
+    if (const ir::LoopStmt* loop = s.as<ir::LoopStmt>();
+        loop && p_.axis(loop->axis).reduce && (loop->kind == ir::LoopKind::parallel || loop->kind == ir::LoopKind::bound))
       return true;
   }
   return false;
@@ -209,10 +209,11 @@ std::vector<KStmt> Flattener::store_together(std::vector<Expr> values, const std
 // Stores one value for each component that the block stores.
 std::vector<KStmt> Flattener::store_all(const Stmt& s, const ir::Stage& stage, const std::vector<Expr>& index,
                                         const std::vector<Expr>& values, Body& expressions) {
+  const ir::Stores which = s.get<ir::BlockStmt>().stores;
   std::vector<Target> targets;
   std::vector<Expr> stored;
   for (std::size_t c = 0; c < stage.buffers.size(); ++c) {
-    if (s.stores != Stmt::Stores::all && (s.stores == Stmt::Stores::dropped) != analysis::drops(p_, stage, c)) continue;
+    if (which != ir::Stores::all && (which == ir::Stores::dropped) != analysis::drops(p_, stage, c)) continue;
     targets.push_back({place_of(stage.buffers[c]).kbuffer, expressions.address(stage.buffers[c], index)});
     stored.push_back(values[c]);
   }

@@ -14,25 +14,26 @@ using ir::KStmt;
 //   zero=zero
 std::vector<KStmt> Flattener::call(const Stmt& s) {
   ++position_;
-  const ir::Intrinsic& f = *p_.intrinsics.at(s.intrinsic);
+  const ir::Intrinsic& f = *p_.intrinsics.at(s.get<ir::LoopStmt>().intrinsic);
   const analysis::IntrinsicMatch m = analysis::match_intrinsic(p_, s, f);
   if (!m.matches) throw InternalError("a tensorized loop that is not what " + f.name + " means: " + m.found);
   // What must hold for the block to run holds for the whole tile, with its loops at their begin.
   std::vector<const Stmt*> path = path_;
-  for (const Stmt* inner = &s; inner->kind != Stmt::Kind::block; path.push_back(inner)) inner = &inner->body.front();
+  for (const Stmt* inner = &s; !inner->is<ir::BlockStmt>(); path.push_back(inner)) inner = &inner->body().front();
   ir::Substitution begin = single_;
   for (Id axis : m.axes) begin.emplace_back(axis, ir::index(0));
-  const std::optional<Conditions> conditions = conditions_at(path, m.block->piece == Stmt::Piece::init, begin);
+  const std::optional<Conditions> conditions =
+      conditions_at(path, m.block->get<ir::BlockStmt>().piece == ir::Piece::init, begin);
   if (!conditions) return {};
   Facts facts = conditions->facts;
   // Where lanes give addresses of their own, the call stands inside a loop over them, which they reach together.
-  KStmt lanes;
-  const Expr lane = ir::var(lanes.var = p_.fresh(), "lane");
+  ir::KFor lanes{p_.fresh(), "lane", ir::index(0), ir::index(f.group), ir::LoopKind::bound, {}, gpu::lane};
+  const Expr lane = ir::var(lanes.var, "lane");
   facts.range(lanes.var, ir::index(0), ir::index(f.group - 1));
   bool by_lanes = false;
   Body expressions(ir::Substitution{}, facts, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
-  auto made = std::make_shared<ir::Call>();
-  made->intrinsic = s.intrinsic;
+  ir::KCall made;
+  made.intrinsic = s.get<ir::LoopStmt>().intrinsic;
   for (std::size_t k = 0; k < f.operands.size(); ++k) {
     ir::Call::Actual a;
     if (f.operands[k].kind == ir::IntrinsicOperand::Kind::tile) {
@@ -64,26 +65,14 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
     } else {
       a.address = expressions.lower(known(m.values[k]));
     }
-    made->actuals.push_back(std::move(a));
+    made.actuals.push_back(std::move(a));
   }
-  draft_.kernel.intrinsics.emplace(s.intrinsic, f);
-  KStmt k;
-  k.kind = KStmt::Kind::call;
-  k.where = s.where;
-  k.call = std::move(made);
+  kernel_.intrinsics.emplace(made.intrinsic, f);
   Statements out;
-  out.push_back(std::move(k));
+  out.push_back({s.where, std::move(made)});
   if (by_lanes) {
-    lanes.kind = KStmt::Kind::for_;
-    lanes.where = s.where;
-    lanes.name = "lane";
-    lanes.begin = ir::index(0);
-    lanes.extent = ir::index(f.group);
-    lanes.loop_kind = ir::LoopKind::bound;
-    lanes.bound_to = gpu::lane;
-    lanes.body = std::move(out);
-    out.clear();
-    out.push_back(std::move(lanes));
+    lanes.body = std::exchange(out, {});
+    out.push_back(for_stmt(std::move(lanes), s.where));
   }
   return guarded(*conditions, expressions, std::move(out), s.where);
 }

@@ -14,8 +14,9 @@ namespace ashlar::lower_impl {
 using ir::KStmt;
 
 std::vector<KStmt> Flattener::external(const Stmt& nest) {
+  const ir::NestStmt& node = nest.get<ir::NestStmt>();
   ++position_;
-  const ir::Stage& stage = p_.stage(nest.stage);
+  const ir::Stage& stage = p_.stage(node.stage);
   const Facts facts = facts_;
   Body expressions(ir::Substitution{}, facts, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
   const auto simple = [&](const Expr& e) { return analysis::simplify(known(e), facts); };
@@ -23,7 +24,7 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
   std::vector<analysis::VarRange> box;
   std::vector<Expr> begin, extent;
   Expr some = ir::boolean(true);
-  for (const ir::Root& r : nest.roots) {
+  for (const ir::Root& r : node.roots) {
     begin.push_back(simple(r.begin));
     extent.push_back(simple(r.extent));
     box.push_back({r.iter, {r.begin, ir::sub(ir::add(r.begin, r.extent), ir::index(1))}});
@@ -31,8 +32,8 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
       some = ir::logic_and(some, ir::gt(expressions.lower(extent.back()), ir::index(0)));
   }
 
-  auto made = std::make_shared<ir::Call>();
-  made->function = stage.values.front().node()->id;
+  ir::KCall made;
+  made.function = stage.values.front().node()->id;
   const auto actual = [&](Id buffer, const std::vector<Expr>& from, const std::vector<Expr>& extents) {
     ir::Call::Actual a;
     a.buffer = place_of(buffer).kbuffer;
@@ -44,7 +45,7 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
     }
     for (const Expr& e : from) a.positions.push_back(expressions.lower(e));  // bounds may be elements of tables
     for (const Expr& e : extents) a.extents.push_back(expressions.lower(e));
-    made->actuals.push_back(std::move(a));
+    made.actuals.push_back(std::move(a));
   };
   for (const ir::Needed& n : ir::needed_by(stage.values.front())) {
     std::vector<Expr> from, extents;
@@ -64,12 +65,9 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
     actual(n.first.node()->id, from, extents);
   }
   for (Id b : stage.buffers) actual(b, begin, extent);
-  made->results = stage.buffers.size();
+  made.results = stage.buffers.size();
 
-  KStmt k;
-  k.kind = KStmt::Kind::call;
-  k.where = nest.where;
-  k.call = std::move(made);
+  KStmt k{nest.where, std::move(made)};
   Statements out;
   if (std::int64_t always = 0; ir::is_int(some, &always)) {
     if (always) out.push_back(std::move(k));

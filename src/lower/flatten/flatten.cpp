@@ -10,11 +10,11 @@ namespace ashlar::lower_impl {
 using ir::KStmt;
 using ir::LoopKind;
 
-Flattener::Flattener(ir::Program& p, const LowerOptions& options)
-    : p_(p), options_(options), facts_(analysis::facts_of_arguments(p)) {}
+Flattener::Flattener(ir::Program& p, const LowerOptions& options, bool launches)
+    : p_(p), options_(options), launches_(launches), facts_(analysis::facts_of_arguments(p)) {}
 
-Draft Flattener::run() {
-  ir::Kernel& k = draft_.kernel;
+ir::Kernel Flattener::run() {
+  ir::Kernel& k = kernel_;
   k.name = p_.name;
   k.arguments = p_.arguments;
   k.symbols = p_.symbols;
@@ -24,7 +24,7 @@ Draft Flattener::run() {
     current_[b.id] = places_.size();
     places_.push_back(place_argument(k, p_, b));
     last_use_.push_back(0);
-    if (b.stage && p_.stage(b.stage).is_recurrence()) draft_.recurrent.insert(places_.back().kbuffer);
+    if (b.stage && p_.stage(b.stage).is_recurrence()) lowering_of(k, places_.back().kbuffer).recurrent = true;
   };
   for (const ir::Argument& a : p_.arguments) {
     if (a.kind == ir::ArgumentKind::scalar) continue;
@@ -37,7 +37,8 @@ Draft Flattener::run() {
   find_fragments();
   k.body = body(p_.body);
   plan_workspace(k, p_, lives_);
-  return std::move(draft_);
+  k.next_id = p_.next_id;
+  return std::move(kernel_);
 }
 
 std::vector<KStmt> Flattener::body(const std::vector<Stmt>& list) {
@@ -48,17 +49,19 @@ std::vector<KStmt> Flattener::body(const std::vector<Stmt>& list) {
     const std::size_t before = position_;
     if (const Stmt* begin = begin_of(s)) begin_parts(s, *begin);
     path_.push_back(&s);
-    if (s.kind == Stmt::Kind::alloc) {
+    if (s.is<ir::AllocStmt>()) {
       allocs.emplace_back(places_.size(), lives_.size());
       alloc(s);
-      if (draft_.kernel.buffers.at(places_.back().kbuffer).storage == ir::Storage::workspace)
+      if (kernel_.buffers.at(places_.back().kbuffer).storage == ir::Storage::workspace)
         lives_.push_back({places_.back().kbuffer, position_, position_});
       else
         allocs.pop_back();
     } else {
       Statements made = statement(s);
-      if (path_.size() == 1) draft_.roots.push_back(made.size());
-      for (ir::KStmt& k : made) out.push_back(std::move(k));
+      for (ir::KStmt& k : made) {
+        if (launches_ && path_.size() == 1) k.nest = s.id;
+        out.push_back(std::move(k));
+      }
       for (const auto& [place, life] : allocs)
         if (last_use_[place] > before) lives_[life].to = position_;
     }
@@ -69,22 +72,19 @@ std::vector<KStmt> Flattener::body(const std::vector<Stmt>& list) {
 }
 
 std::vector<KStmt> Flattener::statement(const Stmt& s) {
-  switch (s.kind) {
-    case Stmt::Kind::nest:
-      if (ir::computed_by(p_.stage(s.stage).values)) return external(s);
-      return body(s.body);
-    case Stmt::Kind::loop:
-      return loop(s);
-    case Stmt::Kind::block:
-      ++position_;
-      if (const auto d = sites_.distributed.find(s.id); d != sites_.distributed.end()) return distributed(s, d->second);
-      return block(s);
-    case Stmt::Kind::prefetch:
-      return prefetch(s);
-    case Stmt::Kind::alloc:
-      break;
-  }
-  return {};
+  return ir::match(
+      s,
+      [&](const ir::NestStmt& nest) -> Statements {
+        if (ir::computed_by(p_.stage(nest.stage).values)) return external(s);
+        return body(nest.body);
+      },
+      [&](const ir::LoopStmt&) { return loop(s); },
+      [&](const ir::BlockStmt&) {
+        ++position_;
+        if (const auto d = sites_.distributed.find(s.id); d != sites_.distributed.end()) return distributed(s, d->second);
+        return block(s);
+      },
+      [&](const ir::PrefetchStmt& ahead) { return prefetch(s, ahead); }, [](const ir::AllocStmt&) { return Statements(); });
 }
 
 namespace {
@@ -114,19 +114,21 @@ void Flattener::alloc(const Stmt& s) {
     per_worker |= a.kind == LoopKind::parallel;
     if (a.kind == LoopKind::vectorized) lanes.push_back({ir::sub(ir::axis_var(p_, a.axis), lane_begin_), lane_count_});
   }
-  const Id id = draft_.kernel.buffers.count(s.buffer) ? s.id : s.buffer;
-  const bool fragment = p_.buffer(s.buffer).scope == Scope::fragment;
-  Place place = fragment ? place_fragment(draft_.kernel, p_, s, id, sites_.held.at(s.buffer))
-                         : place_alloc(draft_.kernel, p_, s, id, std::move(lanes), per_worker, options_);
-  if (fragment) draft_.fragments.insert(id);
+  const ir::Buffer& buffer = p_.buffer(s.get<ir::AllocStmt>().buffer);
+  const Id id = kernel_.buffers.count(buffer.id) ? s.id : buffer.id;
+  const bool fragment = buffer.scope == Scope::fragment;
+  Place place = fragment ? place_fragment(kernel_, p_, s, id, sites_.held.at(buffer.id))
+                         : place_alloc(kernel_, p_, s, id, std::move(lanes), per_worker, options_);
   for (auto* list : {&place.lo, &place.logical_lo, &place.logical_extent})
     for (Expr& e : *list) e = known(e);
-  for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);
-  draft_.alloc_lines.emplace(id, p_.buffer(s.buffer).where);
-  if (p_.stage(p_.buffer(s.buffer).stage).is_recurrence()) draft_.recurrent.insert(id);
+  for (const Around& a : around_) kernel_.buffers.at(id).inside.push_back(a.axis);
+  ir::BufferFacts& facts = lowering_of(kernel_, id);
+  facts.placed = buffer.where;
+  facts.fragment = fragment;
+  facts.recurrent = p_.stage(buffer.stage).is_recurrence();
+  facts.shares_places = is_ring(buffer.layout, place.logical_extent, facts_);
   kbuffer_of_[s.id] = id;
-  if (is_ring(p_.buffer(s.buffer).layout, place.logical_extent, facts_)) draft_.mapped.insert(id);
-  current_[s.buffer] = places_.size();
+  current_[buffer.id] = places_.size();
   places_.push_back(std::move(place));
   last_use_.push_back(0);
 }
@@ -141,10 +143,10 @@ const Place& Flattener::place_of(Id buffer) {
 
 const ir::Stmt& Flattener::nest() const {
   for (std::size_t k = path_.size(); k-- > 0;)
-    if (path_[k]->kind == Stmt::Kind::nest) return *path_[k];
+    if (path_[k]->is<ir::NestStmt>()) return *path_[k];
   throw InternalError("a block outside of any nest");
 }
 
-Draft flatten(ir::Program p, const LowerOptions& options) { return Flattener(p, options).run(); }
+ir::Kernel flatten(ir::Program p, const LowerOptions& options, bool launches) { return Flattener(p, options, launches).run(); }
 
 }  // namespace ashlar::lower_impl

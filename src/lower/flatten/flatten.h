@@ -33,8 +33,9 @@ class Flattener {
   using Statements = std::vector<ir::KStmt>;
   using Stmt = ir::Stmt;
 
-  Flattener(ir::Program& p, const LowerOptions& options);
-  Draft run();
+  // `launches`: statements at the root say which nest they come from.
+  Flattener(ir::Program& p, const LowerOptions& options, bool launches);
+  ir::Kernel run();
 
  private:
   struct Around {  // a loop around the current statement
@@ -55,7 +56,7 @@ class Flattener {
   // ---- loops (flatten/loop.cpp)
   Statements loop(const Stmt&);
   Statements many(const Stmt&, const ir::Axis&, const Expr& begin, Expr extent);
-  void make_ring(const Stmt&);
+  ir::Ring ring_of(const Stmt&);
   analysis::Interval hull(const Expr&, const analysis::VarRange& over) const;
 
   // ---- reductions over threads (flatten/parts.cpp)
@@ -82,7 +83,7 @@ class Flattener {
   static Statements guarded(const Conditions&, Body&, Statements, Where);
   std::size_t depth_of(const Expr& condition) const;
   Statements block(const Stmt&);
-  Statements stores(const Stmt&, const Stmt& in, const ir::Stage&, const Parts*, Body&, const Facts&);
+  Statements stores(const Stmt&, const ir::NestStmt& in, const ir::Stage&, const Parts*, Body&, const Facts&);
   // Stores values[k] where target(k) says; several are all computed before the first is stored.
   struct Target {
     Id kbuffer = 0;
@@ -97,14 +98,15 @@ class Flattener {
   Statements over_tiles(const Stmt& loop, const analysis::TileDigit&);
   Statements distributed(const Stmt& block, const analysis::Distribution&);
 
-  Statements external(const Stmt& nest);  // flatten/external.cpp
-  Statements call(const Stmt&);           // flatten/call.cpp
-  Statements prefetch(const Stmt&);       // flatten/prefetch.cpp
+  Statements external(const Stmt& nest);                      // flatten/external.cpp
+  Statements call(const Stmt&);                               // flatten/call.cpp
+  Statements prefetch(const Stmt&, const ir::PrefetchStmt&);  // flatten/prefetch.cpp
   bool moves(const ir::Node& load, const Stmt& nest, Id axis) const;
 
   ir::Program& p_;
   const LowerOptions& options_;
-  Draft draft_;
+  const bool launches_;
+  ir::Kernel kernel_;
   Facts facts_;
   std::vector<const Stmt*> path_;
   std::vector<Around> around_;

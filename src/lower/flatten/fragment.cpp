@@ -18,7 +18,9 @@
 
 namespace ashlar::lower_impl {
 
+using ir::KFor;
 using ir::KStmt;
+using ir::KStore;
 using ir::LoopKind;
 
 namespace {
@@ -32,29 +34,25 @@ class Pair {
   Pair(const analysis::Facts& facts, ir::Id var) : facts_(facts), var_(var), e_(ir::var(var, "pair")) {}
 
   std::optional<KStmt> of(const KStmt& a, const KStmt& b) {
-    if (a.kind != b.kind) return std::nullopt;
-    if (a.kind == KStmt::Kind::if_) {
-      if (!a.otherwise.empty() || !b.otherwise.empty() || a.body.size() != 1 || b.body.size() != 1 || !alike(a.value, b.value))
+    const auto *branch_a = a.as<ir::KIf>(), *branch_b = b.as<ir::KIf>();
+    if (branch_a && branch_b) {
+      if (!branch_a->otherwise.empty() || !branch_b->otherwise.empty() || branch_a->body.size() != 1 ||
+          branch_b->body.size() != 1 || !alike(branch_a->condition, branch_b->condition))
         return std::nullopt;
-      std::optional<KStmt> inner = of(a.body.front(), b.body.front());
+      std::optional<KStmt> inner = of(branch_a->body.front(), branch_b->body.front());
       if (!inner) return std::nullopt;
       std::vector<KStmt> body;
       body.push_back(std::move(*inner));
-      return if_stmt(a.value, std::move(body), a.where);
+      return if_stmt(branch_a->condition, std::move(body), a.where);
     }
-    if (a.kind != KStmt::Kind::store || a.buffer != b.buffer || !a.mask.empty() || !b.mask.empty()) return std::nullopt;
-    const Expr address = index(a.address, b.address, false), value = both(a.value, b.value);
+    const auto *first = a.as<KStore>(), *second = b.as<KStore>();
+    if (!first || !second || first->buffer != second->buffer || !first->mask.empty() || !second->mask.empty())
+      return std::nullopt;
+    const Expr address = index(first->address, second->address, false), value = both(first->value, second->value);
     if (address.empty() || value.empty()) return std::nullopt;
-    KStmt loop;
-    loop.kind = KStmt::Kind::for_;
-    loop.where = a.where;
-    loop.var = var_;
-    loop.name = "pair";
-    loop.begin = ir::index(0);
-    loop.extent = ir::index(2);
-    loop.loop_kind = LoopKind::vectorized;
-    loop.body.push_back(store_stmt(a.buffer, address, value, a.where));
-    return loop;
+    KFor loop{var_, "pair", ir::index(0), ir::index(2), LoopKind::vectorized};
+    loop.body.push_back(store_stmt(first->buffer, address, value, a.where));
+    return for_stmt(std::move(loop), a.where);
   }
 
  private:
@@ -94,9 +92,9 @@ class Pair {
 
 // Stores of one group write different elements in different threads.
 void mark(KStmt& s, ir::Id group) {
-  if (s.kind == KStmt::Kind::store) s.var = group;
-  for (KStmt& k : s.body) mark(k, group);
-  for (KStmt& k : s.otherwise) mark(k, group);
+  if (auto* store = s.as<KStore>()) store->group = group;
+  for (auto* inside : s.bodies())
+    for (KStmt& k : *inside) mark(k, group);
 }
 
 }  // namespace
@@ -111,57 +109,44 @@ void Flattener::find_fragments() {
 
 // A loop over elements of fragments: what is left of it is a loop over tiles, or nothing.
 std::vector<KStmt> Flattener::over_tiles(const Stmt& s, const analysis::TileDigit& digit) {
+  const ir::LoopStmt& loop = s.get<ir::LoopStmt>();
   tile_numbers_[s.id] = ir::index(0);
-  if (digit.modulus != 0) return body(s.body);
-  const Expr whole = analysis::simplify(known(ir::extent_of(p_, s)), facts_);
+  if (digit.modulus != 0) return body(s.body());
+  const Expr whole = analysis::simplify(known(ir::extent_of(p_, loop)), facts_);
   const Expr count = analysis::simplify(ir::div(whole, ir::index(digit.whole)), facts_);
-  if (ir::is_int(count, 1)) return body(s.body);
+  if (ir::is_int(count, 1)) return body(s.body());
   const Facts outside = facts_;
   const auto conditions_outside = conditions_.size();
-  KStmt k;
-  k.kind = KStmt::Kind::for_;
-  k.where = s.where;
-  k.var = p_.fresh();
-  k.name = p_.axis(s.axis).name + "_tile";
-  k.begin = ir::index(0);
-  k.extent = lowered(count);
-  k.loop_kind = LoopKind::unrolled;
+  const Id tile = p_.fresh();
+  KFor k{tile, p_.axis(loop.axis).name + "_tile", ir::index(0), lowered(count), LoopKind::unrolled};
   const Expr number = ir::var(k.var, k.name);
   std::int64_t tiles = 0;
   if (!ir::is_int(count, &tiles)) {
     const auto most = analysis::constant_max(count, facts_);
-    if (!most) throw InternalError("tiles of " + p_.axis(s.axis).name + " without a constant number");
+    if (!most) throw InternalError("tiles of " + p_.axis(loop.axis).name + " without a constant number");
     tiles = *most;
     k.extent = ir::index(tiles);
     conditions_.push_back(ir::lt(number, count));
   }
   facts_.range(k.var, ir::index(0), ir::index(tiles - 1));
   tile_numbers_[s.id] = number;
-  around_.push_back({k.var, k.loop_kind});
-  if (tiles > 0) k.body = body(s.body);
+  around_.push_back({k.var, k.kind});
+  if (tiles > 0) k.body = body(s.body());
   around_.pop_back();
   facts_ = outside;
   conditions_.resize(conditions_outside);
   Statements out;
-  if (!k.body.empty()) out.push_back(std::move(k));
+  if (!k.body.empty()) out.push_back(for_stmt(std::move(k), s.where));
   return out;
 }
 
 std::vector<KStmt> Flattener::distributed(const Stmt& s, const analysis::Distribution& d) {
   const analysis::Fragment& tile = sites_.held.at(d.buffer).tile;
   const Facts outside = facts_;
-  KStmt lanes;
-  lanes.kind = KStmt::Kind::for_;
-  lanes.where = s.where;
-  lanes.var = p_.fresh();
-  lanes.name = "lane";
-  lanes.begin = ir::index(0);
-  lanes.extent = ir::index(tile.threads);
-  lanes.loop_kind = LoopKind::bound;
-  lanes.bound_to = gpu::lane;
+  KFor lanes{p_.fresh(), "lane", ir::index(0), ir::index(tile.threads), LoopKind::bound, {}, gpu::lane};
   const Expr lane = ir::var(lanes.var, lanes.name);
   facts_.range(lanes.var, ir::index(0), ir::index(tile.threads - 1));
-  around_.push_back({lanes.var, lanes.loop_kind});
+  around_.push_back({lanes.var, lanes.kind});
   const auto registers_at = [&](ir::Id buffer) -> FragmentPlace& { return *places_[current_.at(buffer)].fragment; };
   for (const auto& [buffer, registers] : d.registers) registers_at(buffer).lane = lanes.var;
   const std::size_t single_outside = single_.size();
@@ -198,7 +183,7 @@ std::vector<KStmt> Flattener::distributed(const Stmt& s, const analysis::Distrib
   around_.pop_back();
   facts_ = outside;
   Statements out;
-  if (!lanes.body.empty()) out.push_back(std::move(lanes));
+  if (!lanes.body.empty()) out.push_back(for_stmt(std::move(lanes), s.where));
   return out;
 }
 

@@ -113,7 +113,7 @@ Place place_argument(ir::Kernel& k, ir::Program& p, const ir::Buffer& b) {
 
 Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id kbuffer, std::vector<Lane> lanes,
                   bool per_worker, const LowerOptions& options) {
-  const ir::Buffer& b = p.buffer(alloc.buffer);
+  const ir::Buffer& b = p.buffer(alloc.get<ir::AllocStmt>().buffer);
   const analysis::Facts facts = analysis::facts_of_arguments(p);
   Place place;
   place.buffer = &b;
@@ -168,7 +168,7 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
 }
 
 Place place_fragment(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id kbuffer, const analysis::HeldBuffer& held) {
-  const ir::Buffer& b = p.buffer(alloc.buffer);
+  const ir::Buffer& b = p.buffer(alloc.get<ir::AllocStmt>().buffer);
   Place place;
   place.buffer = &b;
   place.kbuffer = kbuffer;

@@ -22,6 +22,7 @@ namespace {
 
 using analysis::Facts;
 using ir::Id;
+using ir::KFor;
 using ir::KStmt;
 using ir::Op;
 
@@ -61,10 +62,10 @@ class Rows {
     Id buffer = 0;
   };
   void visit(const KStmt& s, std::vector<Id>& lanes, std::map<Id, std::int64_t>& found) const {
-    const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
-    if (vector) lanes.push_back(s.var);
+    const KFor* const vector = ir::as_loop(s, ir::LoopKind::vectorized);
+    if (vector) lanes.push_back(vector->var);
     if (!lanes.empty()) {
-      if (s.kind == KStmt::Kind::store) address(s.address, lanes, found);
+      if (const auto* store = s.as<ir::KStore>()) address(store->address, lanes, found);
       for_each_expr(s, [&](const Expr& e) {
         ir::walk(e, [&](const Expr& x) {
           if (ir::is(x, Op::load)) address(ir::args_of(x)[0], lanes, found);
@@ -72,7 +73,7 @@ class Rows {
         });
       });
     }
-    for (const auto* list : {&s.body, &s.otherwise})
+    for (const auto* list : s.bodies())
       for (const KStmt& inner : *list) visit(inner, lanes, found);
     if (vector) lanes.pop_back();
   }
@@ -105,10 +106,9 @@ void put_numbers(std::vector<KStmt>& list, const ir::Substitution& numbers, cons
       });
       if (e.type().is_index()) e = analysis::simplify(e, facts);
     });
-    Facts inner = facts;
-    if (s.kind == KStmt::Kind::for_) inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
-    put_numbers(s.body, numbers, inner);
-    put_numbers(s.otherwise, numbers, facts);
+    const auto* const loop = s.as<KFor>();
+    const Facts inner = loop ? inside(facts, *loop) : facts;
+    for (auto* part : s.bodies()) put_numbers(*part, numbers, inner);
   }
 }
 
@@ -116,21 +116,21 @@ void put_numbers(std::vector<KStmt>& list, const ir::Substitution& numbers, cons
 // many loads and stores anyway.
 void move_one_by_one(KStmt& s, const std::map<Id, std::int64_t>& strides) {
   constexpr std::size_t little = 24;  // nodes
-  const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
-  if (vector && s.body.size() == 1 && s.body.front().kind == KStmt::Kind::store && !s.body.front().atomic) {
-    const KStmt& store = s.body.front();
+  KFor* const vector = ir::as_loop(s, ir::LoopKind::vectorized);
+  const auto* const store = vector && vector->body.size() == 1 ? vector->body.front().as<ir::KStore>() : nullptr;
+  if (store && !store->atomic) {
     const bool scatters = std::any_of(strides.begin(), strides.end(),
-                                      [&](const auto& stride) { return ir::uses_var(store.address, stride.first); });
-    if (scatters && ir::node_count(store.value) <= little) s.loop_kind = ir::LoopKind::serial;
+                                      [&](const auto& stride) { return ir::uses_var(store->address, stride.first); });
+    if (scatters && ir::node_count(store->value) <= little) vector->kind = ir::LoopKind::serial;
   }
-  for (auto* list : {&s.body, &s.otherwise})
+  for (auto* list : s.bodies())
     for (KStmt& inner : *list) move_one_by_one(inner, strides);
 }
 
 }  // namespace
 
-void know_strides(Draft& draft) {
-  ir::Kernel& k = draft.kernel;
+void know_strides(ir::Kernel& kernel) {
+  ir::Kernel& k = kernel;
   const Rows rows(k);
   if (rows.none()) return;
   const Facts facts = facts_of(k);
@@ -149,10 +149,11 @@ void know_strides(Draft& draft) {
     }
     std::vector<KStmt> known{s};
     put_numbers(known, numbers, facts);
-    KStmt choice = if_stmt(closed, std::move(known), s.where);
+    ir::KIf choice{closed, std::move(known)};
+    const Where where = s.where;
     move_one_by_one(s, strides);
     choice.otherwise.push_back(std::move(s));
-    s = std::move(choice);
+    s = {where, std::move(choice)};
   }
 }
 

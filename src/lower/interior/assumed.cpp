@@ -18,6 +18,7 @@ namespace ashlar::lower_impl {
 
 using analysis::Facts;
 using ir::Id;
+using ir::KFor;
 using ir::KStmt;
 using ir::Op;
 
@@ -37,7 +38,7 @@ void terms_of_mask(const Expr& mask, std::vector<Expr>& terms) {
 
 }  // namespace
 
-Interior::Interior(const KStmt& tile, const TileContext& at, Arms arms, UniformLoads* loads)
+Interior::Interior(const KFor& tile, const TileContext& at, Arms arms, UniformLoads* loads)
     : facts_(at.facts), arms_(arms), loads_(loads), ranges_(at.lanes) {
   loop(tile, true);
 }
@@ -75,10 +76,10 @@ bool Interior::reads(const Expr& e) {
   return reads_[e.node()] = any;
 }
 
-void Interior::loop(const KStmt& s, bool direct) {
+void Interior::loop(const KFor& s, bool direct) {
   auto& points = direct ? points_ : other_points_;
   if (is_tile(s)) points.push_back(s.var);
-  const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
+  const bool vector = s.kind == ir::LoopKind::vectorized;
   if (vector) vectors_.push_back(s.var);
   inner_.push_back(s.var);
   const int outside = scope_;
@@ -92,21 +93,24 @@ void Interior::loop(const KStmt& s, bool direct) {
 
 void Interior::gather(const std::vector<KStmt>& list, bool direct) {
   for (const KStmt& s : list) {
-    if (s.kind == KStmt::Kind::for_) {
-      loop(s, direct && is_tile(s));
+    if (const auto* inside = s.as<KFor>()) {
+      loop(*inside, direct && is_tile(*inside));
       continue;
     }
     Seen seen;
-    if (s.kind == KStmt::Kind::store) stored(s.value);
+    if (const auto* store = s.as<ir::KStore>()) stored(store->value);
     if (arms_ != Arms::idle) for_each_expr(s, [&](const Expr& e) { bottom_up(e, seen); });
-    if (s.kind == KStmt::Kind::let) inner_.push_back(s.var);
-    const bool decides = s.kind == KStmt::Kind::if_;
-    if (decides && arms_ != Arms::idle) condition(s.value, true);
-    if (decides) branches_.push_back(s.value);
-    gather(s.body, direct);
-    if (decides) branches_.back() = ir::logic_not(s.value);
-    gather(s.otherwise, direct);
-    if (decides) branches_.pop_back();
+    if (const auto* let = s.as<ir::KLet>()) inner_.push_back(let->var);
+    if (const auto* branch = s.as<ir::KIf>()) {
+      if (arms_ != Arms::idle) condition(branch->condition, true);
+      branches_.push_back(branch->condition);
+      gather(branch->body, direct);
+      branches_.back() = ir::logic_not(branch->condition);
+      gather(branch->otherwise, direct);
+      branches_.pop_back();
+      continue;
+    }
+    for (const auto* inside : s.bodies()) gather(*inside, direct);
   }
 }
 

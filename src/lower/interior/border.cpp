@@ -18,6 +18,7 @@
 #include "lower/interior/border.h"
 
 #include <algorithm>
+#include <set>
 
 #include <ashlar/analysis/simplify.h>
 
@@ -27,7 +28,10 @@ namespace ashlar::lower_impl {
 
 using analysis::Facts;
 using ir::Id;
+using ir::KFor;
+using ir::KLet;
 using ir::KStmt;
+using ir::KStore;
 using ir::Op;
 
 namespace {
@@ -37,21 +41,25 @@ constexpr std::int64_t widest_border = 8;  // points
 // Stores, lets and branches around them, and no other statement.
 bool is_plain(const std::vector<KStmt>& list) {
   return std::all_of(list.begin(), list.end(), [](const KStmt& s) {
-    const bool plain = s.kind == KStmt::Kind::let || s.kind == KStmt::Kind::if_ || (s.kind == KStmt::Kind::store && !s.atomic);
-    return plain && is_plain(s.body) && is_plain(s.otherwise);
+    const auto* store = s.as<KStore>();
+    const auto lists = s.bodies();
+    return (s.is<KLet>() || s.is<ir::KIf>() || (store && !store->atomic)) &&
+           std::all_of(lists.begin(), lists.end(), [](const auto* inside) { return is_plain(*inside); });
   });
 }
 
 template <class F>
 void for_each_store(const std::vector<KStmt>& list, F&& f) {
   for (const KStmt& s : list) {
-    if (s.kind == KStmt::Kind::store) f(s);
-    for_each_store(s.body, f), for_each_store(s.otherwise, f);
+    if (const auto* store = s.as<KStore>()) f(*store);
+    for (const auto* inside : s.bodies()) for_each_store(*inside, f);
   }
 }
 bool is_opaque(const std::vector<KStmt>& list) {
   return std::any_of(list.begin(), list.end(), [](const KStmt& s) {
-    return s.kind == KStmt::Kind::call || s.kind == KStmt::Kind::launch || is_opaque(s.body) || is_opaque(s.otherwise);
+    const auto lists = s.bodies();
+    return s.is<ir::KCall>() || s.is<ir::KLaunch>() ||
+           std::any_of(lists.begin(), lists.end(), [](const auto* inside) { return is_opaque(*inside); });
   });
 }
 template <class F>
@@ -63,12 +71,12 @@ void for_each_load(const std::vector<KStmt>& list, F&& f) {
         return true;
       });
     });
-    for_each_load(s.body, f), for_each_load(s.otherwise, f);
+    for (const auto* inside : s.bodies()) for_each_load(*inside, f);
   }
 }
 
 // The tile reads an input, and an output of the loop may lie where it does.
-bool overwrites_an_input(const KStmt& tile, const std::map<Id, int>& stored, const ir::Kernel& kernel) {
+bool overwrites_an_input(const KFor& tile, const std::map<Id, int>& stored, const ir::Kernel& kernel) {
   const auto argument = [&](Id b) {
     const auto at = kernel.argument_buffers.find(b);
     return at == kernel.argument_buffers.end() ? nullptr : &at->second;
@@ -85,7 +93,7 @@ bool overwrites_an_input(const KStmt& tile, const std::map<Id, int>& stored, con
 }
 
 // A point may be computed twice in the loop.
-bool repeats(const KStmt& tile, const KStmt& loop, const Border& border) {
+bool repeats(const KFor& tile, const KFor& loop, const Border& border) {
   if (is_opaque(loop.body)) return false;
   std::set<Id> own;
   std::map<Id, int> stores;  // in the loop
@@ -95,11 +103,11 @@ bool repeats(const KStmt& tile, const KStmt& loop, const Border& border) {
     const auto at = border.kernel.buffers.find(b);
     return at != border.kernel.buffers.end() && at->second.storage == ir::Storage::registers;
   };
-  for_each_store(tile.body, [&](const KStmt& s) {
+  for_each_store(tile.body, [&](const KStore& s) {
     own.insert(s.buffer), --stores[s.buffer], places.push_back(s.address);
     memory = memory && !in_registers(s.buffer);
   });
-  for_each_store(loop.body, [&](const KStmt& s) { ++stores[s.buffer]; });
+  for_each_store(loop.body, [&](const KStore& s) { ++stores[s.buffer]; });
   if (overwrites_an_input(tile, stores, border.kernel)) return false;
   // What the tile stores, nothing else in the loop changes.
   if (std::any_of(own.begin(), own.end(), [&](Id b) { return stores.at(b) > 0; })) return false;
@@ -109,9 +117,9 @@ bool repeats(const KStmt& tile, const KStmt& loop, const Border& border) {
     if (!own.count(b)) {
       memory = memory && !stores.count(b);
     } else {
-      memory = memory && border.recurrent.count(b) && std::none_of(places.begin(), places.end(), [&](const Expr& place) {
-                 return ir::same(place, ir::args_of(e)[0]);
-               });
+      memory =
+          memory && border.kernel.buffers.at(b).facts().recurrent &&
+          std::none_of(places.begin(), places.end(), [&](const Expr& place) { return ir::same(place, ir::args_of(e)[0]); });
     }
   });
   return memory;
@@ -119,10 +127,10 @@ bool repeats(const KStmt& tile, const KStmt& loop, const Border& border) {
 
 // Every point is stored at a place of its own, and not in a ring along the tile, where one that lies ahead would take the place
 // of one behind.
-bool stores_evenly(const KStmt& tile) {
+bool stores_evenly(const KFor& tile) {
   const Expr lane = ir::var(tile.var, tile.name);
   bool evenly = true;
-  for_each_store(tile.body, [&](const KStmt& s) {
+  for_each_store(tile.body, [&](const KStore& s) {
     const Expr next = ir::substitute(s.address, {{tile.var, ir::add(lane, ir::index(1))}});
     std::int64_t apart = 0;
     evenly = evenly && ir::is_int(analysis::simplify(ir::sub(next, s.address)), &apart) && apart != 0;
@@ -142,7 +150,7 @@ std::vector<KStmt> at_point(const std::vector<KStmt>& list, const ir::Substituti
       });
       e = put.type().is_index() || put.type().is_bool() ? analysis::simplify(put, facts) : put;
     });
-    s.body = at_point(s.body, point, facts), s.otherwise = at_point(s.otherwise, point, facts);
+    for (auto* inside : s.bodies()) *inside = at_point(*inside, point, facts);
   }
   return out;
 }
@@ -151,17 +159,18 @@ bool uses(const std::vector<KStmt>& list, Id v) {
   return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
     bool found = false;
     for_each_expr(s, [&](const Expr& e) { found = found || ir::uses_var(e, v); });
-    return found || uses(s.body, v) || uses(s.otherwise, v);
+    for (const auto* inside : s.bodies()) found = found || uses(*inside, v);
+    return found;
   });
 }
 
 // A variable of a `let` in the loop around the tile, which may have another value where the vector is moved to.
-bool reads_a_let(const KStmt& tile, const KStmt& loop) {
+bool reads_a_let(const KFor& tile, const KFor& loop) {
   std::vector<Id> own, all;
   const auto gather = [](const auto& self, const std::vector<KStmt>& list, std::vector<Id>& lets) -> void {
     for (const KStmt& s : list) {
-      if (s.kind == KStmt::Kind::let) lets.push_back(s.var);
-      self(self, s.body, lets), self(self, s.otherwise, lets);
+      if (const auto* let = s.as<KLet>()) lets.push_back(let->var);
+      for (const auto* inside : s.bodies()) self(self, *inside, lets);
     }
   };
   gather(gather, tile.body, own), gather(gather, loop.body, all);
@@ -169,43 +178,39 @@ bool reads_a_let(const KStmt& tile, const KStmt& loop) {
                      [&](Id v) { return std::find(own.begin(), own.end(), v) == own.end() && uses(tile.body, v); });
 }
 
-KStmt loop_over(const KStmt& like, const Expr& begin, const Expr& end, ir::LoopKind kind, std::vector<KStmt> body) {
-  KStmt s;
-  s.kind = KStmt::Kind::for_;
-  s.where = like.where, s.var = like.var, s.name = like.name, s.loop_kind = kind;
-  s.begin = begin, s.extent = ir::sub(end, begin), s.body = std::move(body);
-  return s;
+KFor loop_over(const KFor& like, const Expr& begin, const Expr& end, ir::LoopKind kind, std::vector<KStmt> body) {
+  return {like.var, like.name, begin, ir::sub(end, begin), kind, std::move(body)};
 }
 
 // The points of the tile before the vector at `moved`, and those behind it, with one text.
-KStmt sides_of(const KStmt& tile, const Expr& first, const Expr& moved, std::int64_t lanes, Id variable) {
+KStmt sides_of(const KFor& tile, Where where, const Expr& first, const Expr& moved, std::int64_t lanes, Id variable) {
   const Expr side = ir::var(variable, "side");
   const auto in_tile = [&](const Expr& point) {
     return ir::max(ir::min(ir::sub(point, first), ir::index(lanes)), ir::index(0));
   };
   const Expr from = ir::mul(side, in_tile(ir::add(moved, ir::index(lanes)))),
              to = ir::add(ir::mul(ir::sub(ir::index(1), side), in_tile(moved)), ir::mul(side, ir::index(lanes)));
-  KStmt sides = loop_over(tile, ir::index(0), ir::index(2), ir::LoopKind::serial, {});
-  sides.var = variable, sides.name = "side";
-  sides.body.push_back(loop_over(tile, from, to, ir::LoopKind::serial, tile.body));
-  return sides;
+  KFor sides{variable, "side", ir::index(0), ir::index(2)};
+  sides.body.push_back(for_stmt(loop_over(tile, from, to, ir::LoopKind::serial, tile.body), where));
+  return for_stmt(std::move(sides), where);
 }
 
 }  // namespace
 
-std::optional<Moved> moved_inside(const KStmt& tile, const std::vector<Expr>& slacks, const KStmt& inside, bool tail,
-                                  const Facts& facts, const Border& border) {
+std::optional<Moved> moved_inside(const KStmt& statement, const std::vector<Expr>& slacks, const std::vector<KStmt>& inside,
+                                  bool tail, const Facts& facts, const Border& border) {
+  const KFor& tile = statement.get<KFor>();
   std::int64_t lanes = 0, begin = 0;
-  if (tile.loop_kind != ir::LoopKind::vectorized || !ir::is_int(tile.extent, &lanes) || lanes < 2 ||
+  if (tile.kind != ir::LoopKind::vectorized || !ir::is_int(tile.extent, &lanes) || lanes < 2 ||
       !ir::is_int(tile.begin, &begin) || begin != 0 || !is_plain(tile.body))
     return {};
-  const KStmt* loop = nullptr;
+  const KFor* loop = nullptr;
   std::vector<Expr> conditions;
   for (std::size_t k = border.around.size(); k-- > 0 && !loop;) {
     loop = border.around[k].loop;
     if (!loop) conditions.push_back(border.around[k].condition);
   }
-  if (!loop || loop->loop_kind != ir::LoopKind::serial) return {};
+  if (!loop || loop->kind != ir::LoopKind::serial) return {};
   const Id u = loop->var;
   if (std::any_of(conditions.begin(), conditions.end(), [&](const Expr& c) { return !c.empty() && ir::uses_var(c, u); }))
     return {};
@@ -236,16 +241,17 @@ std::optional<Moved> moved_inside(const KStmt& tile, const std::vector<Expr>& sl
     return {};
   if (!stores_evenly(tile)) return {};
 
-  const Id at = border.next++;
+  const Id at = border.kernel.fresh();
   const Expr moved = ir::var(at, "at"), lane = ir::var(tile.var, tile.name);
-  std::vector<KStmt> vector = at_point(inside.body, {{tile.var, ir::sub(ir::add(moved, lane), first)}}, facts);
+  std::vector<KStmt> vector = at_point(inside, {{tile.var, ir::sub(ir::add(moved, lane), first)}}, facts);
   if (uses(vector, u)) return {};
   Moved result;
   result.fits = analysis::simplify(ir::le(lowest, highest), facts);
   std::vector<KStmt> list;
-  list.push_back(loop_over(tile, ir::index(0), ir::index(lanes), ir::LoopKind::vectorized, std::move(vector)));
-  if (!tail) list.push_back(sides_of(tile, first, moved, lanes, border.next++));
-  result.body.push_back(let_stmt(at, "at", ir::min(ir::max(lowest, first), highest), std::move(list), tile.where));
+  list.push_back(
+      for_stmt(loop_over(tile, ir::index(0), ir::index(lanes), ir::LoopKind::vectorized, std::move(vector)), statement.where));
+  if (!tail) list.push_back(sides_of(tile, statement.where, first, moved, lanes, border.kernel.fresh()));
+  result.body.push_back(let_stmt(at, "at", ir::min(ir::max(lowest, first), highest), std::move(list), statement.where));
   return result;
 }
 

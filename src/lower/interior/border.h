@@ -2,7 +2,6 @@
 #pragma once
 // Vectors at a border, moved inside (border.cpp).
 #include <optional>
-#include <set>
 
 #include "lower/interior/interior.h"
 #include "lower/interior/uniform_loads.h"
@@ -17,13 +16,11 @@ struct Moved {
 };
 struct Border {
   const std::vector<Around>& around;  // of the tile, outermost first
-  const ir::Kernel& kernel;
-  const std::set<ir::Id>& recurrent;
-  ir::Id& next;
+  ir::Kernel& kernel;                 // gives ids
 };
-// `slacks`: those of Interior; `inside`: the tile where all of them are at least 0. `tail`: they say no more than that all
+// `slacks`: those of Interior; `inside`: its body where all of them are at least 0. `tail`: they say no more than that all
 // lanes are there, so that nothing is left of the tile.
-std::optional<Moved> moved_inside(const ir::KStmt& tile, const std::vector<Expr>& slacks, const ir::KStmt& inside, bool tail,
-                                  const analysis::Facts&, const Border&);
+std::optional<Moved> moved_inside(const ir::KStmt& tile, const std::vector<Expr>& slacks, const std::vector<ir::KStmt>& inside,
+                                  bool tail, const analysis::Facts&, const Border&);
 
 }  // namespace ashlar::lower_impl

@@ -37,25 +37,33 @@ namespace ashlar::lower_impl {
 using analysis::Facts;
 using analysis::VarRange;
 using ir::Id;
+using ir::KFor;
+using ir::KIf;
+using ir::KLet;
 using ir::KStmt;
 
-bool is_tile(const KStmt& s) {
-  return s.kind == KStmt::Kind::for_ && (s.loop_kind == ir::LoopKind::vectorized || s.loop_kind == ir::LoopKind::unrolled);
+bool is_tile(const KFor& loop) { return loop.kind == ir::LoopKind::vectorized || loop.kind == ir::LoopKind::unrolled; }
+
+KFor* tile_of(KStmt& s) {
+  auto* const loop = s.as<KFor>();
+  return loop && is_tile(*loop) ? loop : nullptr;
 }
 
 bool has_collective(const KStmt& s) {
-  const auto any = [](const std::vector<KStmt>& list) { return std::any_of(list.begin(), list.end(), has_collective); };
-  return s.kind == KStmt::Kind::sync || s.kind == KStmt::Kind::call || any(s.body) || any(s.otherwise);
+  if (s.is<ir::KSync>() || s.is<ir::KCall>()) return true;
+  for (const auto* inside : s.bodies())
+    if (std::any_of(inside->begin(), inside->end(), has_collective)) return true;
+  return false;
 }
 
-VarRange range_of(const KStmt& loop) {
+VarRange range_of(const KFor& loop) {
   return {loop.var, {loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1))}};
 }
 
-TileContext TileContext::inside(const KStmt& loop) const {
+TileContext TileContext::inside(const KFor& loop) const {
   TileContext inner = *this;
   runs(inner.facts, loop);
-  if (loop.loop_kind == ir::LoopKind::vectorized) inner.lanes.insert(inner.lanes.begin(), range_of(loop));
+  if (loop.kind == ir::LoopKind::vectorized) inner.lanes.insert(inner.lanes.begin(), range_of(loop));
   return inner;
 }
 
@@ -66,31 +74,34 @@ struct Assumed {
   Interior interior;
   Expr test;  // false: there is nothing to assume, or it never holds
   Assumed(const KStmt& s, const TileContext& at, Arms arms, UniformLoads* loads)
-      : interior(s, at, arms, loads),
+      : interior(s.get<KFor>(), at, arms, loads),
         test(interior.anything() ? analysis::simplify(interior.test(), at.facts) : ir::boolean(false)) {}
   bool helps(const KStmt& s) const { return !ir::is_int(test, std::int64_t{0}) && (ir::is_int(test, 1) || !has_collective(s)); }
 };
 
 class Tiles {
  public:
-  Tiles(const Draft& draft, const LowerOptions& options, Id& next)
-      : kernel_(draft.kernel), recurrent_(draft.recurrent), outside_{kernel_.buffers, options.masked_bits}, next_(next) {}
+  Tiles(ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), outside_{kernel_.buffers, options.masked_bits} {}
 
   void visit(std::vector<KStmt>& list, const TileContext& at) {
     for (KStmt& s : list) {
-      if (is_tile(s)) {
+      if (tile_of(s)) {
         tile(s, at, 0);
-      } else if (s.kind == KStmt::Kind::for_) {
-        around_.push_back({&s, {}, at.facts});
-        visit(s.body, at.inside(s));
+      } else if (auto* loop = s.as<KFor>()) {
+        around_.push_back({loop, s.where, {}, at.facts});
+        visit(loop->body, at.inside(*loop));
         s = under_lets(std::move(s));
+      } else if (auto* branch = s.as<KIf>()) {
+        around_.push_back({nullptr, {}, branch->condition, at.facts});
+        visit(branch->body, at);
+        around_.back().condition = ir::logic_not(branch->condition);
+        visit(branch->otherwise, at);
+        around_.pop_back();
       } else {
-        const bool launch = s.kind == KStmt::Kind::launch, decides = s.kind == KStmt::Kind::if_, before = alone_;
-        alone_ = alone_ || launch;
-        around_.push_back({nullptr, decides ? s.value : Expr(), at.facts});
-        visit(s.body, at);
-        if (decides) around_.back().condition = ir::logic_not(s.value);
-        visit(s.otherwise, at);
+        const bool before = alone_;
+        alone_ = alone_ || s.is<ir::KLaunch>();
+        around_.push_back({nullptr, {}, {}, at.facts});
+        for (auto* inside : s.bodies()) visit(*inside, at);
         around_.pop_back();
         alone_ = before;
       }
@@ -100,30 +111,31 @@ class Tiles {
  private:
   // The loop that `around_` ends with, and the lets that were found for it.
   KStmt under_lets(KStmt loop) {
-    std::vector<KStmt> lets = std::move(around_.back().lets);
+    std::vector<KLet> lets = std::move(around_.back().lets);
     around_.pop_back();
     while (!lets.empty()) {
-      KStmt let = std::move(lets.back());
+      KLet let = std::move(lets.back());
       lets.pop_back();
+      const Where where = loop.where;
       let.body.push_back(std::move(loop));
-      loop = std::move(let);
+      loop = {where, std::move(let)};
     }
     return loop;
   }
 
   // Looks for tiles below the serial loops of a tile.
-  void below(KStmt& tile, const TileContext& at) {
+  void below(KFor& tile, const TileContext& at) {
     const bool before = alone_;
     alone_ = true;
     const TileContext inner = at.inside(tile);
     const auto descend = [&](const auto& self, std::vector<KStmt>& list) -> void {
       for (KStmt& s : list) {
-        if (is_tile(s))
-          below(s, inner);
-        else if (s.kind == KStmt::Kind::for_)
-          visit(s.body, inner.inside(s));
+        if (auto* inside = tile_of(s))
+          below(*inside, inner);
+        else if (auto* loop = s.as<KFor>())
+          visit(loop->body, inner.inside(*loop));
         else
-          self(self, s.body), self(self, s.otherwise);
+          for (auto* part : s.bodies()) self(self, *part);
       }
     };
     descend(descend, tile.body);
@@ -136,10 +148,10 @@ class Tiles {
     const auto choice = alone_ || depth == most ? std::nullopt : uniform_choice(s, at.facts);
     if (!choice) return inside_and_outside(s, at);
     const auto branch = [&](KStmt part, const Expr& condition, const Replacements* known) {
-      if (known) part.body = Replacing(*known)(part.body);
+      if (known) part.get<KFor>().body = Replacing(*known)(part.get<KFor>().body);
       TileContext there = at;
       there.facts.assume(analysis::simplify(condition, at.facts));
-      around_.push_back({nullptr, condition, at.facts});
+      around_.push_back({nullptr, {}, condition, at.facts});
       tile(part, there, known ? depth + 1 : most);
       around_.pop_back();
       std::vector<KStmt> list;
@@ -147,13 +159,13 @@ class Tiles {
       return list;
     };
     const Where where = s.where;
-    KStmt decided = if_stmt(choice->condition, branch(s, choice->condition, &choice->holds), where);
+    KIf decided{choice->condition, branch(s, choice->condition, &choice->holds)};
     decided.otherwise = branch(s, ir::logic_not(choice->condition), choice->fails ? &*choice->fails : nullptr);
-    s = std::move(decided);
+    s = {where, std::move(decided)};
   }
 
   void inside_and_outside(KStmt& s, const TileContext& at) {
-    UniformLoads loads(around_, next_);
+    UniformLoads loads(around_, kernel_);
     const auto assumed = [&](Arms arms) {
       if (!alone_) {
         Assumed with(s, at, arms, &loads);
@@ -164,9 +176,10 @@ class Tiles {
     Assumed any = assumed(Arms::any);
     std::optional<Moved> moved;
     const auto outside = [&](KStmt& rest) {
-      below(rest, at);
-      outside_.in_turn(rest, moved || is_tail(rest, at, any.interior.slacks()), at.facts, !moved);
-      if (moved && rest.loop_kind == ir::LoopKind::serial) rest = chosen(moved->fits, std::move(moved->body), std::move(rest));
+      below(rest.get<KFor>(), at);
+      outside_.in_turn(rest, moved || is_tail(rest.get<KFor>(), at, any.interior.slacks()), at.facts, !moved);
+      if (moved && rest.get<KFor>().kind == ir::LoopKind::serial)
+        rest = chosen(moved->fits, std::move(moved->body), std::move(rest));
     };
     if (any.interior.has_equal_arms()) {
       Assumed first = assumed(Arms::first), second = assumed(Arms::second);
@@ -177,13 +190,11 @@ class Tiles {
       }
       if (either || other) return under_test(s, at, either ? first : second, loads, outside);
     }
-    if (!any.helps(s)) return below(s, at);
-    if (!alone_ && at.lanes.empty()) {
-      KStmt full = s;
-      full.body = any.interior.body(s.body);
-      moved = moved_inside(s, any.interior.slacks(), full, is_tail(s, at, any.interior.slacks()), at.facts,
-                           {around_, kernel_, recurrent_, next_});
-    }
+    KFor& loop = s.get<KFor>();
+    if (!any.helps(s)) return below(loop, at);
+    if (!alone_ && at.lanes.empty())
+      moved = moved_inside(s, any.interior.slacks(), any.interior.body(loop.body), is_tail(loop, at, any.interior.slacks()),
+                           at.facts, {around_, kernel_});
     if (alone_ || !any.interior.has_idle_arm(loops_around())) return under_test(s, at, any, loads, outside);
     const Assumed idle(s, at, Arms::idle, nullptr);
     if (!idle.helps(s)) return under_test(s, at, any, loads, outside);
@@ -191,11 +202,11 @@ class Tiles {
   }
 
   // Is what is required of the tile that its lanes are there, and nothing of what they read?
-  static bool is_tail(const KStmt& tile, const TileContext& at, const std::vector<Expr>& slacks) {
-    if (tile.body.size() != 1 || tile.body.front().kind != KStmt::Kind::if_ || !tile.body.front().otherwise.empty())
-      return false;
-    KStmt guard = tile;
-    guard.body.front().body.clear();
+  static bool is_tail(const KFor& tile, const TileContext& at, const std::vector<Expr>& slacks) {
+    const auto* only = tile.body.size() == 1 ? tile.body.front().as<KIf>() : nullptr;
+    if (!only || !only->otherwise.empty()) return false;
+    KFor guard = tile;
+    guard.body.front().get<KIf>().body.clear();
     const std::vector<Expr> own = Interior(guard, at, Arms::any, nullptr).slacks();
     return own.size() == slacks.size() && std::equal(own.begin(), own.end(), slacks.begin(), ir::same);
   }
@@ -211,8 +222,9 @@ class Tiles {
   void under_test(KStmt& s, const TileContext& at, const Assumed& assumed, UniformLoads& loads, F otherwise) {
     loads.keep(assumed.test);
     KStmt full = s;
-    full.body = assumed.interior.body(s.body);
-    below(full, at);
+    KFor& tile = full.get<KFor>();
+    tile.body = assumed.interior.body(tile.body);
+    below(tile, at);
     if (ir::is_int(assumed.test, 1)) {
       s = std::move(full);
       return;
@@ -223,15 +235,14 @@ class Tiles {
     s = chosen(assumed.test, std::move(in), std::move(s));
   }
   static KStmt chosen(const Expr& condition, std::vector<KStmt> body, KStmt otherwise) {
-    KStmt s = if_stmt(condition, std::move(body), otherwise.where);
+    const Where where = otherwise.where;
+    KIf s{condition, std::move(body)};
     s.otherwise.push_back(std::move(otherwise));
-    return s;
+    return {where, std::move(s)};
   }
 
-  const ir::Kernel& kernel_;
-  const std::set<Id>& recurrent_;
+  ir::Kernel& kernel_;
   const Outside outside_;
-  Id& next_;
   std::vector<Around> around_;
   bool alone_ = false;  // in a launch, or below a tile: what stands around is not asked
 };
@@ -246,11 +257,10 @@ Facts facts_of(const ir::Kernel& k) {
   return analysis::facts_of_arguments(p);
 }
 
-void specialise_interior(Draft& draft, const LowerOptions& options) {
-  const Facts facts = facts_of(draft.kernel);
-  Id next = unused_id(draft.kernel);
-  Tiles(draft, options, next).visit(draft.kernel.body, TileContext{facts});
-  skip_empty(draft.kernel.body, facts);
+void specialise_interior(ir::Kernel& kernel, const LowerOptions& options) {
+  const Facts facts = facts_of(kernel);
+  Tiles(kernel, options).visit(kernel.body, TileContext{facts});
+  skip_empty(kernel.body, facts);
 }
 
 }  // namespace ashlar::lower_impl

@@ -19,16 +19,17 @@ namespace ashlar::lower_impl {
 
 using Buffers = std::map<ir::Id, ir::KBuffer>;
 
-bool is_tile(const ir::KStmt&);         // a vectorized or unrolled loop
+bool is_tile(const ir::KFor&);          // a vectorized or unrolled loop
+ir::KFor* tile_of(ir::KStmt&);          // the loop that a statement is, if that is a tile; else null
 bool has_collective(const ir::KStmt&);  // threads meet in it: it must not stand under a test that threads decide differently
-analysis::VarRange range_of(const ir::KStmt& loop);
+analysis::VarRange range_of(const ir::KFor&);
 
 // Where a tile stands: what is known there, and the lanes of the vectors that it is in. A test that they decide differently
 // would be a mask of what is stored, and of no load: what is assumed holds in all of them.
 struct TileContext {
   analysis::Facts facts;
   std::vector<analysis::VarRange> lanes = {};  // innermost first
-  TileContext inside(const ir::KStmt& loop) const;
+  TileContext inside(const ir::KFor&) const;
 };
 
 // Of choices whose arms both read: nothing, or that all points take the first arm, or the second. `idle`: of what is stored,
@@ -40,7 +41,7 @@ enum class Arms { any, first, second, idle };
 class Interior {
  public:
   // `loads`: gives loads that are the same for all points the variable of a `let` outside; null: none.
-  Interior(const ir::KStmt& tile, const TileContext& at, Arms arms, UniformLoads* loads);
+  Interior(const ir::KFor& tile, const TileContext& at, Arms arms, UniformLoads* loads);
   bool anything() const { return !replaced_.empty() && !failed_; }
   bool has_equal_arms() const { return equal_arms_; }
   // Is a choice stored, of which one arm reads nothing, whose condition has two variables of the loops around, as j <= t? Whole
@@ -62,7 +63,7 @@ class Interior {
 
   bool moves(const Expr&) const;
   bool reads(const Expr&);
-  void loop(const ir::KStmt&, bool direct);
+  void loop(const ir::KFor&, bool direct);
   void gather(const std::vector<ir::KStmt>&, bool direct);
   void bottom_up(const Expr&, Seen&);
   std::vector<Expr> terms_of(const Expr&) const;

@@ -14,6 +14,8 @@ namespace ashlar::lower_impl {
 using analysis::Facts;
 using analysis::VarRange;
 using ir::Id;
+using ir::KFor;
+using ir::KIf;
 using ir::KStmt;
 using ir::Op;
 
@@ -30,10 +32,9 @@ bool divides_lanes(const KStmt& s, Id lane) {
       return !found;
     });
   });
-  const auto any = [&](const std::vector<KStmt>& list) {
-    return std::any_of(list.begin(), list.end(), [&](const KStmt& x) { return divides_lanes(x, lane); });
-  };
-  return found || any(s.body) || any(s.otherwise);
+  for (const auto* inside : s.bodies())
+    for (const KStmt& x : *inside) found = found || divides_lanes(x, lane);
+  return found;
 }
 
 // What a tile touches: is any of it in registers, or in a frame; and is there memory of elements so narrow that no instruction
@@ -42,7 +43,7 @@ struct Touched {
   bool registers = false, frame = false, unmasked = false;
 };
 
-Touched touched_by(const KStmt& s, const Outside& o) {
+Touched touched_by(const KStmt& s, Id lane, const Outside& o) {
   Touched all;
   const auto access = [&](Id buffer, const Expr& address) {
     const auto at = o.buffers.find(buffer);
@@ -50,19 +51,19 @@ Touched touched_by(const KStmt& s, const Outside& o) {
     const ir::Storage storage = at->second.storage;
     all.registers = all.registers || storage == ir::Storage::registers;
     all.frame = all.frame || storage == ir::Storage::stack || storage == ir::Storage::registers;
-    all.unmasked = all.unmasked || (at->second.type.bits < o.masked_bits && ir::uses_var(address, s.var));
+    all.unmasked = all.unmasked || (at->second.type.bits < o.masked_bits && ir::uses_var(address, lane));
   };
   const auto look = [&](const auto& self, const KStmt& x) -> void {
-    if (x.kind == KStmt::Kind::store) access(x.buffer, x.address);
-    all.registers = all.registers || x.kind == KStmt::Kind::call;
+    if (const auto* store = x.as<ir::KStore>()) access(store->buffer, store->address);
+    all.registers = all.registers || x.is<ir::KCall>();
     for_each_expr(x, [&](const Expr& root) {
       ir::walk(root, [&](const Expr& e) {
         if (ir::is(e, Op::load)) access(e.node()->id, ir::args_of(e)[0]);
         return true;
       });
     });
-    for (const KStmt& k : x.body) self(self, k);
-    for (const KStmt& k : x.otherwise) self(self, k);
+    for (const auto* inside : x.bodies())
+      for (const KStmt& k : *inside) self(self, k);
   };
   look(look, s);
   return all;
@@ -73,23 +74,31 @@ Touched touched_by(const KStmt& s, const Outside& o) {
 // Points outside one after the other, where lanes would be no faster. Registers have no address that moves with a loop, and
 // what lies in the frame is kept in registers where it has none.
 void Outside::in_turn(KStmt& s, bool few, const Facts& facts, bool chooses) const {
-  if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized) {
-    bool divides = divides_lanes(s, s.var);
+  if (const KFor* lanes = ir::as_loop(s, ir::LoopKind::vectorized)) {
+    bool divides = divides_lanes(s, lanes->var);
     if (divides && chooses) {  // by comparing, where remainders lie near their period
       std::vector<KStmt> list{s};
       choose_remainders(list, facts);
-      divides = divides_lanes(list.front(), s.var);
+      divides = divides_lanes(list.front(), lanes->var);
       if (!divides) s = std::move(list.front());
     }
-    const Touched touched = touched_by(s, *this);
-    if (divides ? !touched.registers : few && touched.unmasked && !touched.frame) s.loop_kind = ir::LoopKind::serial;
+    KFor& loop = s.get<KFor>();
+    const Touched touched = touched_by(s, loop.var, *this);
+    if (divides ? !touched.registers : few && touched.unmasked && !touched.frame) loop.kind = ir::LoopKind::serial;
   }
+  const auto below = [&](std::vector<KStmt>& list, const Facts& known) {
+    for (KStmt& k : list) in_turn(k, few, known, chooses);
+  };
   Facts inner = facts;
-  if (s.kind == KStmt::Kind::for_) runs(inner, s);
-  Facts other = facts;
-  if (s.kind == KStmt::Kind::if_ && !has_load(s.value)) inner.assume(s.value), other.assume(ir::logic_not(s.value));
-  for (KStmt& k : s.body) in_turn(k, few, inner, chooses);
-  for (KStmt& k : s.otherwise) in_turn(k, few, other, chooses);
+  if (const auto* loop = s.as<KFor>()) runs(inner, *loop);
+  if (auto* branch = s.as<KIf>()) {
+    Facts other = facts;
+    if (!has_load(branch->condition)) inner.assume(branch->condition), other.assume(ir::logic_not(branch->condition));
+    below(branch->body, inner);
+    below(branch->otherwise, other);
+    return;
+  }
+  for (auto* inside : s.bodies()) below(*inside, inner);
 }
 
 // A vector none of whose lanes is active is left out, and so are unrolled ones side by side: the condition of the first lane,
@@ -100,25 +109,25 @@ void Outside::in_turn(KStmt& s, bool few, const Facts& facts, bool chooses) cons
 //                                                    if xo * 16 + x < W  X
 void skip_empty(std::vector<KStmt>& list, const Facts& facts) {
   for (KStmt& s : list) {
-    if (s.kind != KStmt::Kind::for_) {
-      skip_empty(s.body, facts), skip_empty(s.otherwise, facts);
+    auto* const loop = s.as<KFor>();
+    if (!loop) {
+      for (auto* inside : s.bodies()) skip_empty(*inside, facts);
       continue;
     }
-    if (!is_tile(s)) {
-      Facts inner = facts;
-      const VarRange range = range_of(s);
-      inner.range(range.id, range.range.lo, range.range.hi);
-      skip_empty(s.body, inner);
+    if (!is_tile(*loop)) {
+      skip_empty(loop->body, inside(facts, *loop));
       continue;
     }
     std::vector<VarRange> ranges;  // innermost first
     const KStmt* at = &s;
     bool lanes = false;
-    for (; is_tile(*at) && at->body.size() == 1; at = &at->body.front()) {
-      ranges.insert(ranges.begin(), range_of(*at));
-      lanes = at->loop_kind == ir::LoopKind::vectorized;
+    for (const KFor* tile = loop; tile && is_tile(*tile) && tile->body.size() == 1; tile = at->as<KFor>()) {
+      ranges.insert(ranges.begin(), range_of(*tile));
+      lanes = tile->kind == ir::LoopKind::vectorized;
+      at = &tile->body.front();
     }
-    if (!lanes || at->kind != KStmt::Kind::if_ || !at->otherwise.empty() || has_collective(s)) continue;
+    const auto* guard = at->as<KIf>();
+    if (!lanes || !guard || !guard->otherwise.empty() || has_collective(s)) continue;
     Expr some = ir::boolean(true);
     const auto ask = [&](const auto& self, const Expr& c) -> void {
       const auto args = ir::args_of(c);
@@ -130,7 +139,7 @@ void skip_empty(std::vector<KStmt>& list, const Facts& facts) {
       const Expr most = analysis::bounds_over(slack, ranges, facts).hi;
       if (!most.empty() && !has_load(most)) some = ir::logic_and(some, ir::ge(most, ir::index(0)));
     };
-    ask(ask, at->value);
+    ask(ask, guard->condition);
     some = analysis::simplify(some, facts);
     if (ir::is_int(some, 1)) continue;
     const Where where = s.where;

@@ -70,25 +70,32 @@ void visit(std::vector<KStmt>& list, const Known& known, std::vector<ir::Id>& la
       });
       if (any) e = other;
     });
-    Known inner = known, other = known;
-    if (s.kind == KStmt::Kind::for_) runs(inner.all, s), runs(inner.active, s);
-    if (s.kind == KStmt::Kind::if_ && !has_load(s.value)) {
-      const Expr fails = ir::logic_not(s.value);
-      inner.active.assume(s.value), other.active.assume(fails);
-      if (!is_mask(s.value, lanes)) inner.all.assume(s.value), other.all.assume(fails);
+    if (const auto* loop = s.as<ir::KFor>()) {
+      Known inner = known;
+      runs(inner.all, *loop), runs(inner.active, *loop);
+      const bool vector = loop->kind == ir::LoopKind::vectorized;
+      if (vector) lanes.push_back(loop->var);
+      for (auto* inside : s.bodies()) visit(*inside, inner, lanes);
+      if (vector) lanes.pop_back();
+    } else if (auto* branch = s.as<ir::KIf>()) {
+      Known inner = known, other = known;
+      if (!has_load(branch->condition)) {
+        const Expr fails = ir::logic_not(branch->condition);
+        inner.active.assume(branch->condition), other.active.assume(fails);
+        if (!is_mask(branch->condition, lanes)) inner.all.assume(branch->condition), other.all.assume(fails);
+      }
+      visit(branch->body, inner, lanes);
+      visit(branch->otherwise, other, lanes);
+    } else {
+      for (auto* inside : s.bodies()) visit(*inside, known, lanes);
     }
-    const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
-    if (vector) lanes.push_back(s.var);
-    visit(s.body, inner, lanes);
-    visit(s.otherwise, other, lanes);
-    if (vector) lanes.pop_back();
   }
 }
 
 }  // namespace
 
-void runs(Facts& facts, const KStmt& loop) {
-  facts.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
+void runs(Facts& facts, const ir::KFor& loop) {
+  range(facts, loop);
   std::int64_t by = 0;
   Expr any = ir::gt(loop.extent, ir::index(0));
   if (ir::is(loop.extent, Op::div) && ir::is_int(ir::args_of(loop.extent)[1], &by) && by > 0)
@@ -101,6 +108,6 @@ void choose_remainders(std::vector<KStmt>& list, const Facts& facts) {
   visit(list, {facts, facts}, lanes);
 }
 
-void choose_remainders(Draft& draft) { choose_remainders(draft.kernel.body, facts_of(draft.kernel)); }
+void choose_remainders(ir::Kernel& kernel) { choose_remainders(kernel.body, facts_of(kernel)); }
 
 }  // namespace ashlar::lower_impl

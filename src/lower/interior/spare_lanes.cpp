@@ -22,6 +22,7 @@
 
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 
 #include "lower/passes.h"
 
@@ -30,21 +31,23 @@ namespace {
 
 using analysis::Facts;
 using ir::Id;
+using ir::KFor;
+using ir::KLet;
 using ir::KStmt;
+using ir::KStore;
 using ir::Op;
 
 constexpr std::size_t most_places = 64;  // of one buffer, by address and mask: each is compared with each
 
 Facts inside(Facts facts, const KStmt& s) {
-  if (s.kind == KStmt::Kind::for_) facts.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
-  if (s.kind == KStmt::Kind::let && s.value.type() == ir::index_type && !has_load(s.value))
-    facts.range(s.var, s.value, s.value);
+  if (const auto* loop = s.as<KFor>()) range(facts, *loop);
+  if (const auto* let = s.as<KLet>(); let && let->value.type() == ir::index_type && !has_load(let->value))
+    facts.range(let->var, let->value, let->value);
   return facts;
 }
 
-bool masks_lanes(const KStmt& s) {
-  return s.kind == KStmt::Kind::store && !s.mask.empty() && s.mask.type().lanes > 1 &&
-         s.mask.type().lanes == s.value.type().lanes;
+bool masks_lanes(const KStore& s) {
+  return !s.mask.empty() && s.mask.type().lanes > 1 && s.mask.type().lanes == s.value.type().lanes;
 }
 
 // Operators that any operands suit, lane by lane.
@@ -70,9 +73,7 @@ bool takes_anything(const Expr& e) {
 bool may_object(const Expr& value) {
   bool found = false;
   ir::walk(value, [&](const Expr& e) {
-    const Op op = ir::op_of(e);
-    const bool divides = op == Op::div || op == Op::mod || op == Op::trunc_div || op == Op::trunc_rem;
-    found = found || op == Op::in_range || (divides && e.type().element().is_integer());
+    found = found || (ir::operation(ir::op_of(e)).laws.may_trap && e.type().element().is_integer());
     return !found;
   });
   return found;
@@ -110,13 +111,14 @@ class Life {
   explicit Life(ir::KBuffer& b) : buffer_(b) {}
 
   void look(KStmt& s, const Facts& facts) {
-    if (s.kind == KStmt::Kind::for_ || s.kind == KStmt::Kind::let) bound_.insert(s.var);
-    if (s.kind == KStmt::Kind::call)
-      for (const ir::Call::Actual& a : s.call->actuals) suits_ = suits_ && a.buffer != buffer_.id;
-    if (s.kind == KStmt::Kind::store && s.buffer == buffer_.id) store(s, facts);
-    if (!suits_ || (s.body.empty() && s.otherwise.empty())) return;
+    if (const auto* loop = s.as<KFor>()) bound_.insert(loop->var);
+    if (const auto* let = s.as<KLet>()) bound_.insert(let->var);
+    if (const auto* call = s.as<ir::KCall>())
+      for (const ir::Call::Actual& a : call->actuals) suits_ = suits_ && a.buffer != buffer_.id;
+    if (auto* one = s.as<KStore>(); one && one->buffer == buffer_.id) store(*one, facts);
+    if (!suits_ || s.bodies().count == 0) return;
     const Facts inner = inside(facts, s);
-    for (auto* list : {&s.body, &s.otherwise})
+    for (auto* list : s.bodies())
       for (KStmt& k : *list) look(k, inner);
   }
 
@@ -128,7 +130,7 @@ class Life {
           return;
     if (std::int64_t elements = 0; ir::is_int(buffer_.elements, &elements) && elements < elements_)
       buffer_.elements = ir::index(elements_);
-    for (KStmt* s : masked_) {
+    for (KStore* s : masked_) {
       std::unordered_map<const ir::Node*, Expr> done;
       s->value = whole(s->value, s->mask, done);
       s->mask = Expr();
@@ -136,7 +138,7 @@ class Life {
   }
 
  private:
-  void store(KStmt& s, const Facts& facts) {
+  void store(KStore& s, const Facts& facts) {
     Place p{s.address, s.mask, s.address.type().lanes, {}};
     const bool vector = p.lanes > 1;
     const Expr base = vector && ir::is(s.address, Op::ramp) ? ir::args_of(s.address)[0] : s.address;
@@ -179,7 +181,7 @@ class Life {
     if (ir::is(e, Op::load)) {
       const bool ours =
           e.node()->id == buffer_.id && args.size() == 2 && ir::same(args[1], mask) &&
-          std::any_of(masked_.begin(), masked_.end(), [&](const KStmt* s) { return ir::same(s->address, args[0]); });
+          std::any_of(masked_.begin(), masked_.end(), [&](const KStore* s) { return ir::same(s->address, args[0]); });
       return ours ? ir::load(buffer_.id, e.node()->name, e.type(), std::vector<Expr>{args[0]}, e.node()->where) : e;
     }
     if (!takes_anything(e)) return e;
@@ -193,19 +195,18 @@ class Life {
   std::int64_t elements_ = 0;  // that the vectors reach
   std::set<Id> bound_;         // by its statements: loops and lets
   std::vector<Place> places_;
-  std::vector<KStmt*> masked_;
+  std::vector<KStore*> masked_;
   bool suits_ = true;
 };
 
 bool stores_to(const KStmt& s, Id buffer) {
-  if (s.kind == KStmt::Kind::launch) return false;
-  if (s.kind == KStmt::Kind::store && s.buffer == buffer) return true;
-  if (s.kind == KStmt::Kind::call)
-    return std::any_of(s.call->actuals.begin(), s.call->actuals.end(), [&](const auto& a) { return a.buffer == buffer; });
-  const auto any = [&](const std::vector<KStmt>& list) {
-    return std::any_of(list.begin(), list.end(), [&](const KStmt& k) { return stores_to(k, buffer); });
-  };
-  return any(s.body) || any(s.otherwise);
+  if (s.is<ir::KLaunch>()) return false;
+  if (const auto* store = s.as<KStore>()) return store->buffer == buffer;
+  if (const auto* call = s.as<ir::KCall>())
+    return std::any_of(call->actuals.begin(), call->actuals.end(), [&](const auto& a) { return a.buffer == buffer; });
+  for (const auto* list : s.bodies())
+    if (std::any_of(list->begin(), list->end(), [&](const KStmt& k) { return stores_to(k, buffer); })) return true;
+  return false;
 }
 
 // Each loop that the buffer is allocated in has lives of its own; of one that stands in a branch all is in that branch.
@@ -213,17 +214,15 @@ void visit(std::vector<KStmt>& list, ir::KBuffer& b, const Facts& facts) {
   std::vector<KStmt*> one;
   for (KStmt& s : list) {
     if (!stores_to(s, b.id)) continue;
-    const bool lives_inside =
-        s.kind == KStmt::Kind::for_ && std::find(b.inside.begin(), b.inside.end(), s.var) != b.inside.end();
-    if (lives_inside)
-      visit(s.body, b, inside(facts, s));
+    auto* const loop = s.as<KFor>();
+    if (loop && std::find(b.inside.begin(), b.inside.end(), loop->var) != b.inside.end())
+      visit(loop->body, b, inside(facts, s));
     else
       one.push_back(&s);
   }
-  if (one.size() == 1 && (one[0]->kind == KStmt::Kind::let || one[0]->kind == KStmt::Kind::if_)) {
+  if (one.size() == 1 && (one[0]->is<KLet>() || one[0]->is<ir::KIf>())) {
     const Facts inner = inside(facts, *one[0]);
-    visit(one[0]->body, b, inner);
-    visit(one[0]->otherwise, b, inner);
+    for (auto* part : one[0]->bodies()) visit(*part, b, inner);
     return;
   }
   Life life(b);
@@ -233,22 +232,21 @@ void visit(std::vector<KStmt>& list, ir::KBuffer& b, const Facts& facts) {
 
 void gather_masked(const std::vector<KStmt>& list, std::set<Id>& buffers) {
   for (const KStmt& s : list) {
-    if (masks_lanes(s)) buffers.insert(s.buffer);
-    if (s.kind == KStmt::Kind::launch) continue;
-    gather_masked(s.body, buffers);
-    gather_masked(s.otherwise, buffers);
+    if (const auto* store = s.as<KStore>(); store && masks_lanes(*store)) buffers.insert(store->buffer);
+    if (s.is<ir::KLaunch>()) continue;
+    for (const auto* part : s.bodies()) gather_masked(*part, buffers);
   }
 }
 
 }  // namespace
 
-void store_spare_lanes(Draft& draft) {
+void store_spare_lanes(ir::Kernel& kernel) {
   std::set<Id> masked;
-  gather_masked(draft.kernel.body, masked);
-  const Facts facts = facts_of(draft.kernel);
+  gather_masked(kernel.body, masked);
+  const Facts facts = facts_of(kernel);
   for (const Id id : masked) {
-    ir::KBuffer& b = draft.kernel.buffers.at(id);
-    if (b.storage == ir::Storage::stack || b.storage == ir::Storage::registers) visit(draft.kernel.body, b, facts);
+    ir::KBuffer& b = kernel.buffers.at(id);
+    if (b.storage == ir::Storage::stack || b.storage == ir::Storage::registers) visit(kernel.body, b, facts);
   }
 }
 

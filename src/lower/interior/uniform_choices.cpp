@@ -40,10 +40,11 @@ class Conditions {
 
  private:
   void variables(const KStmt& s) {
-    if (s.kind == KStmt::Kind::for_ || s.kind == KStmt::Kind::let) inner_.push_back(s.var);
-    vectors = vectors || (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized);
-    for (const KStmt& k : s.body) variables(k);
-    for (const KStmt& k : s.otherwise) variables(k);
+    if (const auto* loop = s.as<ir::KFor>()) inner_.push_back(loop->var);
+    if (const auto* let = s.as<ir::KLet>()) inner_.push_back(let->var);
+    vectors = vectors || ir::as_loop(s, ir::LoopKind::vectorized);
+    for (const auto* inside : s.bodies())
+      for (const KStmt& k : *inside) variables(k);
   }
 
   void statement(const KStmt& s) {
@@ -54,8 +55,8 @@ class Conditions {
         return true;
       });
     });
-    for (const KStmt& k : s.body) statement(k);
-    for (const KStmt& k : s.otherwise) statement(k);
+    for (const auto* inside : s.bodies())
+      for (const KStmt& k : *inside) statement(k);
   }
 
   void mask(const Expr& c, bool value) {

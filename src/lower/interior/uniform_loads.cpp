@@ -25,15 +25,16 @@ std::set<Id> buffers_read(const Expr& e) {
   return buffers;
 }
 
-bool stores_to(const KStmt& s, const std::set<Id>& buffers) {
-  const auto any = [&](const std::vector<KStmt>& list) {
-    return std::any_of(list.begin(), list.end(), [&](const KStmt& k) { return stores_to(k, buffers); });
-  };
-  if (s.kind == KStmt::Kind::store && buffers.count(s.buffer)) return true;
-  if (s.call)  // of which operand is written, its description says: all count
-    for (const ir::Call::Actual& a : s.call->actuals)
-      if (buffers.count(a.buffer)) return true;
-  return any(s.body) || any(s.otherwise);
+bool stores_to(const std::vector<KStmt>& list, const std::set<Id>& buffers) {
+  for (const KStmt& s : list) {
+    if (const auto* store = s.as<ir::KStore>(); store && buffers.count(store->buffer)) return true;
+    if (const auto* call = s.as<ir::KCall>())  // which operand is written, its description says: all count
+      for (const ir::Call::Actual& a : call->actuals)
+        if (buffers.count(a.buffer)) return true;
+    for (const auto* inside : s.bodies())
+      if (stores_to(*inside, buffers)) return true;
+  }
+  return false;
 }
 
 // Every load in it under one more condition.
@@ -58,7 +59,7 @@ std::string name_of_load(const Expr& e) {
 
 }  // namespace
 
-bool stores_what_it_reads(const KStmt& s, const Expr& e) { return stores_to(s, buffers_read(e)); }
+bool stores_what_it_reads(const std::vector<KStmt>& list, const Expr& e) { return stores_to(list, buffers_read(e)); }
 
 // Outwards, as far as nothing moves or changes the value. The first iterations of the loops on the way are the one point at
 // which the program certainly reads it, if they are there.
@@ -72,9 +73,9 @@ UniformLoads::Found UniformLoads::variable_of(const Expr& e, const Expr& happens
       known = ir::logic_and(a.condition, known);
       continue;
     }
-    const KStmt& loop = *a.loop;
-    if (loop.loop_kind != ir::LoopKind::serial || ir::uses_var(e, loop.var) || has_load(loop.begin) || has_load(loop.extent) ||
-        stores_what_it_reads(loop, e))
+    const ir::KFor& loop = *a.loop;
+    if (loop.kind != ir::LoopKind::serial || ir::uses_var(e, loop.var) || has_load(loop.begin) || has_load(loop.extent) ||
+        stores_what_it_reads(loop.body, e))
       break;
     known = ir::logic_and(ir::gt(loop.extent, ir::index(0)), ir::substitute(known, {{loop.var, loop.begin}}));
     level = k, there = known;
@@ -85,10 +86,10 @@ UniformLoads::Found UniformLoads::variable_of(const Expr& e, const Expr& happens
   const Expr value = where(e, there);
   for (const Made& m : made_)
     if (m.level == *level && ir::same(m.value, value)) return {m.variable, m.known};
-  for (const KStmt& let : around_[*level].lets)
+  for (const ir::KLet& let : around_[*level].lets)
     if (ir::same(let.value, value)) return {ir::var(let.var, let.name), there};
   Made made{value, there, {}, name_of_load(e), *level};
-  made.variable = ir::var(next_++, made.name);
+  made.variable = ir::var(kernel_.fresh(), made.name);
   made_.push_back(made);
   return {made.variable, there};
 }
@@ -97,14 +98,14 @@ bool UniformLoads::used(const Expr& e) const {
   const auto uses = [&](Id v) { return ir::uses_var(e, v); };
   return std::any_of(made_.begin(), made_.end(), [&](const Made& m) { return uses(m.variable.node()->id); }) ||
          std::any_of(around_.begin(), around_.end(), [&](const Around& a) {
-           return std::any_of(a.lets.begin(), a.lets.end(), [&](const KStmt& let) { return uses(let.var); });
+           return std::any_of(a.lets.begin(), a.lets.end(), [&](const ir::KLet& let) { return uses(let.var); });
          });
 }
 
 void UniformLoads::keep(const Expr& e) {
   for (Made& m : made_) {
     if (m.kept || !ir::uses_var(e, m.variable.node()->id)) continue;
-    around_[m.level].lets.push_back(let_stmt(m.variable.node()->id, m.name, m.value, {}, around_[m.level].loop->where));
+    around_[m.level].lets.push_back({m.variable.node()->id, m.name, m.value});
     m.kept = true;
   }
 }

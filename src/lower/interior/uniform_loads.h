@@ -19,15 +19,16 @@ namespace ashlar::lower_impl {
 
 // What stands around a tile, outermost first: loops, or branches by the condition under which they are taken.
 struct Around {
-  const ir::KStmt* loop = nullptr;
+  const ir::KFor* loop = nullptr;
+  Where where = {};  // of the loop
   Expr condition;
-  analysis::Facts facts;             // outside of it
-  std::vector<ir::KStmt> lets = {};  // without bodies, to be put around the loop, the first one outermost
+  analysis::Facts facts;            // outside of it
+  std::vector<ir::KLet> lets = {};  // without bodies, to be put around the loop, the first one outermost
 };
 
 class UniformLoads {
  public:
-  UniformLoads(std::vector<Around>& around, ir::Id& next) : around_(around), next_(next) {}
+  UniformLoads(std::vector<Around>& around, ir::Kernel& kernel) : around_(around), kernel_(kernel) {}
 
   struct Found {
     Expr variable;  // empty: no `let` may have it
@@ -47,11 +48,11 @@ class UniformLoads {
     bool kept = false;
   };
   std::vector<Around>& around_;
-  ir::Id& next_;
+  ir::Kernel& kernel_;
   std::vector<Made> made_;
 };
 
-// Is a buffer of a load in `e` stored to in the statement?
-bool stores_what_it_reads(const ir::KStmt&, const Expr& e);
+// Is a buffer of a load in `e` stored to in the statements?
+bool stores_what_it_reads(const std::vector<ir::KStmt>&, const Expr& e);
 
 }  // namespace ashlar::lower_impl

@@ -20,28 +20,27 @@ using ir::KStmt;
 
 class Exchange {
  public:
-  Exchange(Draft& draft, Id& next, const ir::Launch& launch, const ThreadAxes& axes)
-      : draft_(draft), next_(next), launch_(launch), axes_(axes) {}
+  Exchange(ir::Kernel& kernel, const ir::Launch& launch, const ThreadAxes& axes, Where where)
+      : kernel_(kernel), launch_(launch), axes_(axes), where_(where) {}
 
   // `s` stores, to the first result, this thread's first part.
-  std::vector<KStmt> run(const KStmt& s, const Facts& facts) {
-    const Combining& c = draft_.combining.at(s.buffer);
-    const std::string& name = c.stage.name;
+  std::vector<KStmt> run(const ir::KStore& s, const Facts& facts) {
+    const ir::Combination& c = *kernel_.buffers.at(s.buffer).facts().combination;
+    const std::string& name = c.name;
     const std::size_t count = c.all.size();
-    where_ = s.where;
     types_.clear();
-    for (Id b : c.all) types_.push_back(draft_.kernel.buffers.at(b).type);
+    for (Id b : c.all) types_.push_back(kernel_.buffers.at(b).type);
     const Expr zero = ir::index(0);
     const Buffers value = new_buffers(name + "_value", ir::Storage::registers, 1);
     Buffers other;
     std::vector<KStmt> out;
     const auto accumulate = [&](const std::vector<Expr>& with, std::vector<KStmt>& to) {
-      store(value, zero, ir::combine(c.stage.reducer, loads(value, zero), with), to, name);
+      store(value, zero, ir::combine(c.reducer, loads(value, zero), with), to, name);
     };
     for (std::size_t k = 0; k < count; ++k) {
       if (!ir::is(s.value, ir::Op::load)) throw InternalError("a combination of what is no part");
-      const ir::KBuffer& part = draft_.kernel.buffers.at(c.part[k]);
-      out.push_back(store_stmt(value[k], zero, ir::load(part.id, part.name, part.type, ir::args_of(s.value)), s.where));
+      const ir::KBuffer& part = kernel_.buffers.at(c.part[k]);
+      out.push_back(store_stmt(value[k], zero, ir::load(part.id, part.name, part.type, ir::args_of(s.value)), where_));
     }
     for (ThreadAxis axis : c.axes) {
       const bool all = axis == gpu::threads;
@@ -50,7 +49,7 @@ class Exchange {
       const analysis::ThreadTree tree = analysis::thread_tree(launch_.threads, launch_.warp, below, extent, types_);
       for (std::int64_t mask = tree.below * tree.lanes / 2; tree.lanes > 1 && mask >= tree.below; mask /= 2) {
         if (other.empty()) other = new_buffers(name + "_other", ir::Storage::registers, 1);
-        for (std::size_t k = 0; k < count; ++k) out.push_back(shuffle(types_[k], other[k], value[k], mask, s.where));
+        for (std::size_t k = 0; k < count; ++k) out.push_back(shuffle(types_[k], other[k], value[k], mask));
         accumulate(loads(other, zero), out);
       }
       if (tree.levels.empty()) continue;
@@ -89,7 +88,7 @@ class Exchange {
       }
       gather(zero, 1, out);
     }
-    for (std::size_t k = 0; k < count; ++k) out.push_back(store_stmt(c.all[k], s.address, loads(value, zero)[k], s.where));
+    for (std::size_t k = 0; k < count; ++k) out.push_back(store_stmt(c.all[k], s.address, loads(value, zero)[k], where_));
     return out;
   }
 
@@ -114,7 +113,7 @@ class Exchange {
     const bool reads = std::any_of(values.begin(), values.end(), [&](const Expr& v) { return !ir::is(v, ir::Op::load); });
     if (values.size() > 1 && reads)
       for (Expr& v : values) {
-        lets.emplace_back(next_++, v);
+        lets.emplace_back(kernel_.fresh(), v);
         v = ir::var(lets.back().first, name + "_new", v.type());
       }
     std::vector<KStmt> body;
@@ -134,49 +133,44 @@ class Exchange {
 
   Id new_buffer(const std::string& name, Type type, ir::Storage storage, std::int64_t elements) {
     ir::KBuffer b;
-    b.id = next_++;
+    b.id = kernel_.fresh();
     b.name = name;
     b.type = type;
     b.storage = storage;
     b.elements = ir::index(elements);
-    draft_.kernel.buffers.emplace(b.id, b);
+    kernel_.buffers.emplace(b.id, b);
     return b.id;
   }
   Expr load(Id buffer, const Expr& address) const {
-    const ir::KBuffer& b = draft_.kernel.buffers.at(buffer);
+    const ir::KBuffer& b = kernel_.buffers.at(buffer);
     return ir::load(buffer, b.name, b.type, std::vector<Expr>{address});
   }
 
-  KStmt shuffle(Type type, Id to, Id from, std::int64_t mask, Where where) {
+  KStmt shuffle(Type type, Id to, Id from, std::int64_t mask) {
     const ir::Intrinsic f = ir::shuffle_xor(type, launch_.warp);
-    draft_.kernel.intrinsics.emplace(f.id, f);
-    ir::Call call;
+    kernel_.intrinsics.emplace(f.id, f);
+    ir::KCall call;
     call.intrinsic = f.id;
     call.actuals.resize(3);
     call.actuals[0] = {to, ir::index(0), {}, {}, {}};
     call.actuals[1] = {from, ir::index(0), {}, {}, {}};
     call.actuals[2] = {
         0, f.operands[2].type == ir::index_type ? ir::index(mask) : ir::int_const(f.operands[2].type, mask), {}, {}, {}};
-    KStmt s;
-    s.kind = KStmt::Kind::call;
-    s.where = where;
-    s.call = std::make_shared<const ir::Call>(std::move(call));
-    return s;
+    return {where_, std::move(call)};
   }
 
-  Draft& draft_;
-  Id& next_;
+  ir::Kernel& kernel_;
   const ir::Launch& launch_;
   const ThreadAxes& axes_;
+  const Where where_;
   std::vector<Type> types_;
-  Where where_;
 };
 
 }  // namespace
 
-std::vector<KStmt> combine_parts(Draft& draft, Id& next, const ir::Launch& launch, const ThreadAxes& axes, const KStmt& store,
-                                 const Facts& facts) {
-  return Exchange(draft, next, launch, axes).run(store, facts);
+std::vector<KStmt> combine_parts(ir::Kernel& kernel, const ir::Launch& launch, const ThreadAxes& axes, const ir::KStore& store,
+                                 Where where, const Facts& facts) {
+  return Exchange(kernel, launch, axes, where).run(store, facts);
 }
 
 }  // namespace ashlar::lower_impl

@@ -19,6 +19,7 @@
 //
 // So loops keep a body that all threads reach, and `synchronise` can put barriers into it.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <ashlar/analysis/interval.h>
@@ -32,41 +33,45 @@ namespace {
 
 using analysis::Facts;
 using ir::Id;
+using ir::KFor;
 using ir::KStmt;
+using ir::KStore;
 using ir::LoopKind;
 
-bool is_bound(const KStmt& s) { return s.kind == KStmt::Kind::for_ && s.loop_kind == LoopKind::bound; }
+const KFor* bound_loop(const KStmt& s) { return ir::as_loop(s, LoopKind::bound); }
 
 template <class F>
 bool any_in(const KStmt& s, const F& is) {  // the statement or one inside
-  const auto below = [&](const KStmt& k) { return any_in(k, is); };
-  return is(s) || std::any_of(s.body.begin(), s.body.end(), below) ||
-         std::any_of(s.otherwise.begin(), s.otherwise.end(), below);
+  if (is(s)) return true;
+  for (const auto* part : s.bodies())
+    if (std::any_of(part->begin(), part->end(), [&](const KStmt& k) { return any_in(k, is); })) return true;
+  return false;
 }
-bool has_bound(const KStmt& s) { return any_in(s, is_bound); }
+bool has_bound(const KStmt& s) {
+  return any_in(s, [](const KStmt& k) { return bound_loop(k) != nullptr; });
+}
 bool has_blocks(const KStmt& s) {
-  return any_in(s, [](const KStmt& k) { return is_bound(k) && ir::is_block(k.bound_to); });
+  return any_in(s, [](const KStmt& k) { return bound_loop(k) && ir::is_block(bound_loop(k)->bound_to); });
 }
 bool has_virtual(const KStmt& s) {
-  return any_in(s, [](const KStmt& k) { return k.kind == KStmt::Kind::for_ && k.loop_kind == LoopKind::vthread; });
-}
-
-Facts inside(Facts facts, const KStmt& loop) {
-  facts.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
-  return facts;
+  return any_in(s, [](const KStmt& k) { return ir::as_loop(k, LoopKind::vthread) != nullptr; });
 }
 
 class Launcher {
  public:
-  Launcher(Draft& draft, const LowerOptions& options) : draft_(draft), options_(options), next_(unused_id(draft.kernel)) {}
+  Launcher(ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), options_(options) {}
 
   void run() {
-    const Facts facts = facts_of(draft_.kernel);
-    std::vector<KStmt> all = std::move(draft_.kernel.body), out;
-    std::size_t at = 0;
-    for (const std::size_t count : draft_.roots) {
+    const Facts facts = facts_of(kernel_);
+    std::vector<KStmt> all = std::move(kernel_.body), out;
+    for (std::size_t at = 0; at < all.size();) {
+      const Id nest = all[at].nest;
+      if (nest == 0) throw InternalError("a statement of no nest");
       std::vector<KStmt> root;
-      for (const std::size_t end = at + count; at < end; ++at) root.push_back(std::move(all[at]));
+      for (; at < all.size() && all[at].nest == nest; ++at) {
+        root.push_back(std::move(all[at]));
+        root.back().nest = 0;
+      }
       // several: what the threads of a block do before and after a loop over threads, and the loop
       if (root.size() > 1 && std::none_of(root.begin(), root.end(), has_blocks)) {
         out.push_back(launch(std::move(root), facts));
@@ -75,29 +80,35 @@ class Launcher {
       host(root, facts);
       for (KStmt& s : root) out.push_back(std::move(s));
     }
-    if (at != all.size()) throw InternalError("statements of no nest");
-    draft_.kernel.body = std::move(out);
+    kernel_.body = std::move(out);
     // What lies in shared memory got its place with its launch; where a launch was empty there is none.
-    std::erase_if(draft_.kernel.buffers,
-                  [](const auto& b) { return b.second.storage == ir::Storage::shared && b.second.offset.empty(); });
+    const auto unused = [](const auto& b) { return b.second.storage == ir::Storage::shared && b.second.offset.empty(); };
+    if (std::erase_if(kernel_.buffers, unused) > 0) drop_from_rings(kernel_.body);
   }
 
  private:
+  // A ring names no buffer that is gone.
+  void drop_from_rings(std::vector<KStmt>& list) const {
+    for (KStmt& s : list) {
+      if (auto* loop = s.as<KFor>(); loop && loop->ring)
+        std::erase_if(loop->ring->buffers, [&](const auto& b) { return !kernel_.buffers.count(b.first); });
+      for (auto* part : s.bodies()) drop_from_rings(*part);
+    }
+  }
+
   // ---- the host's side ---------------------------------------------------------------------------------------------------
   void host(std::vector<KStmt>& list, const Facts& facts) {
     for (KStmt& s : list) {
       // One block, where no loop is bound to blocks. One thread, where none is bound at all: a nest without loops, a loop over
       // threads that has turned out to be empty, a piece that peeling has left without.
-      if (s.kind == KStmt::Kind::for_ || !has_bound(s)) {
+      if (s.is<KFor>() || !has_bound(s)) {
         std::vector<KStmt> one;
         one.push_back(std::move(s));
         s = launch(std::move(one), facts);
         continue;
       }
-      if (s.kind != KStmt::Kind::if_ && s.kind != KStmt::Kind::let)
-        throw InternalError("a launch inside a statement of the host");
-      host(s.body, facts);
-      host(s.otherwise, facts);
+      if (!s.is<ir::KIf>() && !s.is<ir::KLet>()) throw InternalError("a launch inside a statement of the host");
+      for (auto* part : s.bodies()) host(*part, facts);
     }
   }
 
@@ -107,18 +118,16 @@ class Launcher {
     axes_ = {};
     guards_.clear();
     virtuals_.clear();
-    KStmt result;
-    result.kind = KStmt::Kind::launch;
-    result.where = body.front().where;
+    const Where where = body.front().where;
     Facts facts = outside;
     // blocks
     ir::Substitution values;
-    while (body.size() == 1 && is_bound(body.front()) && ir::is_block(body.front().bound_to)) {
-      KStmt loop = std::move(body.front());
+    while (body.size() == 1 && bound_loop(body.front()) && ir::is_block(bound_loop(body.front())->bound_to)) {
+      KFor loop = std::move(body.front().get<KFor>());
       const auto d = static_cast<std::size_t>(loop.bound_to.dim);
       if (loop.bound_to.level != gpu::block_x.level) throw InternalError("clusters are not lowered");
       if (launch_.block[d] != 0) throw InternalError("two loops over one axis of the grid");
-      const Id id = launch_.block[d] = next_++;
+      const Id id = launch_.block[d] = kernel_.fresh();
       static constexpr const char* names[] = {"block_x", "block_y", "block_z"};
       const Expr block = ir::var(id, names[d]);
       launch_.grid[d] = ir::substitute(loop.extent, values);
@@ -135,31 +144,27 @@ class Launcher {
         if (ir::uses_var(e, id)) throw InternalError("the grid of a launch depends on its blocks");
     // threads
     measure(body, facts);
-    launch_.thread = next_++;
+    launch_.thread = kernel_.fresh();
     axes_.name(launch_);
     facts.range(launch_.thread, ir::index(0), ir::index(launch_.threads - 1));
-    result.body = threads(std::move(body), values, facts);
-    shared_memory(result.body);
-    launch_.name = draft_.kernel.name + (launches_++ == 0 ? "" : "_" + std::to_string(launches_));
-    result.launch = std::make_shared<const ir::Launch>(launch_);
-    return result;
+    body = threads(std::move(body), values, facts);
+    shared_memory(body);
+    launch_.name = kernel_.name + (launches_++ == 0 ? "" : "_" + std::to_string(launches_));
+    return {where, ir::KLaunch{launch_, std::move(body)}};
   }
 
   // ---- the shape of a block ----------------------------------------------------------------------------------------------
   void measure(const std::vector<KStmt>& list, const Facts& facts) {
     for (const KStmt& s : list) {
-      if (is_bound(s) && !(s.bound_to == gpu::threads)) {
-        const auto most = analysis::constant_max(s.extent, facts);
+      if (const auto* bound = bound_loop(s); bound && !(bound->bound_to == gpu::threads)) {
+        const auto most = analysis::constant_max(bound->extent, facts);
         if (!most) throw InternalError("a loop over threads without a constant extent");
-        std::int64_t& extent = axes_.at(s.bound_to).extent;
+        std::int64_t& extent = axes_.at(bound->bound_to).extent;
         extent = std::max(extent, *most);
       }
-      if (s.kind == KStmt::Kind::for_) {
-        measure(s.body, inside(facts, s));
-      } else {
-        measure(s.body, facts);
-        measure(s.otherwise, facts);
-      }
+      const auto* loop = s.as<KFor>();
+      const Facts inner = loop ? inside(facts, *loop) : facts;
+      for (const auto* part : s.bodies()) measure(*part, inner);
     }
   }
 
@@ -170,9 +175,14 @@ class Launcher {
     Expr some;       // and this, that the loop has iterations, where it is not: a variable of one value is; empty: always true
   };
 
+  struct Virtual {  // a loop of virtual threads, without its body
+    KFor loop;
+    Where where;
+  };
+
   // Is it memory that a prefetch brings nearer?
   bool far(Id buffer) const {
-    const ir::Storage storage = draft_.kernel.buffers.at(buffer).storage;
+    const ir::Storage storage = kernel_.buffers.at(buffer).storage;
     return storage == ir::Storage::argument || storage == ir::Storage::workspace;
   }
 
@@ -181,17 +191,17 @@ class Launcher {
   std::vector<KStmt> threads(std::vector<KStmt> list, const ir::Substitution& values, const Facts& facts) {
     std::vector<KStmt> out;
     for (KStmt& s : list) {
-      if (s.kind == KStmt::Kind::prefetch && !far(s.buffer)) continue;
-      if (is_bound(s)) {
-        for (KStmt& k : thread_loop(std::move(s), values, facts)) out.push_back(std::move(k));
-      } else if (s.kind == KStmt::Kind::for_ && s.loop_kind == LoopKind::vthread) {
-        for (KStmt& k : virtual_loop(std::move(s), values, facts)) out.push_back(std::move(k));
-      } else if (s.kind == KStmt::Kind::for_ || has_bound(s) || has_virtual(s)) {
-        if (KStmt k = compound(std::move(s), values, facts); !k.body.empty() || !k.otherwise.empty())
-          out.push_back(std::move(k));
-      } else if (s.kind == KStmt::Kind::store && draft_.combining.count(s.buffer)) {
+      if (const auto* prefetch = s.as<ir::KPrefetch>(); prefetch && !far(prefetch->buffer)) continue;
+      const auto* const store = s.as<KStore>();
+      if (bound_loop(s)) {
+        for (KStmt& k : thread_loop(std::move(s.get<KFor>()), s.where, values, facts)) out.push_back(std::move(k));
+      } else if (auto* all = ir::as_loop(s, LoopKind::vthread)) {
+        for (KStmt& k : virtual_loop(std::move(*all), s.where, values, facts)) out.push_back(std::move(k));
+      } else if (s.is<KFor>() || has_bound(s) || has_virtual(s)) {
+        if (auto k = compound(std::move(s), values, facts)) out.push_back(std::move(*k));
+      } else if (store && kernel_.buffers.at(store->buffer).facts().combination) {
         rewrite(s, values);
-        for (KStmt& k : within(virtuals_of(s), combine_parts(draft_, next_, launch_, axes_, s, facts)))
+        for (KStmt& k : within(virtuals_of(s), combine_parts(kernel_, launch_, axes_, *store, s.where, facts)))
           out.push_back(std::move(k));
       } else {
         out.push_back(for_virtual(leaf(std::move(s), values, facts)));
@@ -203,34 +213,38 @@ class Launcher {
   // A loop or condition that stays, around statements that are guarded one by one. If it moves with loops over threads itself,
   // it stands in threads that have an iteration of theirs: it is not known to mean anything in others (a loop of v + 1
   // iterations, over memory for as many as the last v has). No barrier is inside, since threads do not run it alike.
-  KStmt compound(KStmt s, const ir::Substitution& values, const Facts& facts) {
+  std::optional<KStmt> compound(KStmt s, const ir::Substitution& values, const Facts& facts) {
     std::vector<Id> used;
     for_each_expr(s, [&](const Expr& e) { use(e, used); });
     const Expr condition = guard_of(used, [](const Guard&) { return Expr(); });
     for_each_expr(s, [&](Expr& e) { e = placed(e, values); });
     const Where where = s.where;
-    KStmt header;  // what decides whether the whole moves with virtual threads
-    header.begin = s.begin, header.extent = s.extent, header.value = s.value, header.mask = condition;
-    const bool is_loop = s.kind == KStmt::Kind::for_;
-    if (!is_loop && s.kind != KStmt::Kind::if_) throw InternalError("a loop over threads inside a statement that is no loop");
-    const bool whole = (is_loop && s.loop_kind == LoopKind::vectorized) || moves_with_virtual(header);
+    const KFor* const loop = s.as<KFor>();
+    if (!loop && !s.is<ir::KIf>()) throw InternalError("a loop over threads inside a statement that is no loop");
+    // what decides whether the whole moves with virtual threads
+    bool whole = (loop && loop->kind == LoopKind::vectorized) || moves_with_virtual(condition);
+    for_each_expr(s, [&](const Expr& e) { whole = whole || moves_with_virtual(e); });
     const auto around = whole ? std::exchange(virtuals_, {}) : virtuals_;
-    s.body = threads(std::move(s.body), values, is_loop ? inside(facts, s) : facts);
-    s.otherwise = threads(std::move(s.otherwise), values, facts);
+    const Facts inner = loop ? inside(facts, *loop) : facts;
+    bool empty = true;
+    for (auto* part : s.bodies()) {
+      *part = threads(std::move(*part), values, inner);
+      empty = empty && part->empty();
+    }
     virtuals_ = around;
-    if (s.body.empty() && s.otherwise.empty()) return s;
+    if (empty) return std::nullopt;
     KStmt guarded = under(condition, std::move(s), values, facts, where);
     return whole ? for_virtual(std::move(guarded)) : guarded;
   }
 
   // ---- virtual threads ----------------------------------------------------------------------------------------------------
-  std::vector<KStmt> virtual_loop(KStmt s, const ir::Substitution& values, const Facts& facts) {
+  std::vector<KStmt> virtual_loop(KFor s, Where where, const ir::Substitution& values, const Facts& facts) {
     std::int64_t count = 0;
     s.begin = placed(s.begin, values);
     if (!ir::is_int(s.extent, &count)) throw InternalError("virtual threads without a constant number");
     // what lives inside the loop, each virtual thread has of its own
     std::vector<Id> own;
-    for (auto& [id, b] : draft_.kernel.buffers) {
+    for (auto& [id, b] : kernel_.buffers) {
       const auto at = std::find(b.inside.begin(), b.inside.end(), s.var);
       if (at == b.inside.end()) continue;
       b.inside.erase(at);
@@ -240,10 +254,7 @@ class Launcher {
     }
     const Expr which = ir::sub(ir::var(s.var, s.name), s.begin);
     tell_apart(s.body, own, count, which);
-    KStmt header = s;
-    header.body.clear();
-    header.loop_kind = LoopKind::unrolled;
-    virtuals_.push_back(std::move(header));
+    virtuals_.push_back({{s.var, s.name, s.begin, s.extent, LoopKind::unrolled}, where});
     std::vector<KStmt> out = threads(std::move(s.body), values, inside(facts, s));
     virtuals_.pop_back();
     return out;
@@ -254,8 +265,9 @@ class Launcher {
   void tell_apart(std::vector<KStmt>& list, const std::vector<Id>& own, std::int64_t count, const Expr& which) const {
     const auto is_own = [&](Id b) { return std::find(own.begin(), own.end(), b) != own.end(); };
     const auto apart = [&](Id b, const Expr& address) {
-      if (!draft_.fragments.count(b)) return ir::add(ir::mul(address, ir::index(count)), which);
-      const Expr each = analysis::simplify(ir::div(draft_.kernel.buffers.at(b).elements, ir::index(count)));
+      const ir::KBuffer& own_buffer = kernel_.buffers.at(b);
+      if (!own_buffer.facts().fragment) return ir::add(ir::mul(address, ir::index(count)), which);
+      const Expr each = analysis::simplify(ir::div(own_buffer.elements, ir::index(count)));
       return ir::add(address, ir::mul(which, each));
     };
     for (KStmt& s : list) {
@@ -267,96 +279,84 @@ class Launcher {
           return ir::rebuild(part, args);
         });
       });
-      if ((s.kind == KStmt::Kind::store || s.kind == KStmt::Kind::prefetch) && is_own(s.buffer))
-        s.address = apart(s.buffer, s.address);
-      if (s.kind == KStmt::Kind::call) {
-        ir::Call call = *s.call;
-        for (ir::Call::Actual& a : call.actuals)
+      if (auto* store = s.as<KStore>(); store && is_own(store->buffer)) store->address = apart(store->buffer, store->address);
+      if (auto* prefetch = s.as<ir::KPrefetch>(); prefetch && is_own(prefetch->buffer))
+        prefetch->address = apart(prefetch->buffer, prefetch->address);
+      if (auto* call = s.as<ir::KCall>())
+        for (ir::Call::Actual& a : call->actuals)
           if (a.buffer && is_own(a.buffer)) a.address = apart(a.buffer, a.address);
-        s.call = std::make_shared<const ir::Call>(std::move(call));
-      }
-      tell_apart(s.body, own, count, which);
-      tell_apart(s.otherwise, own, count, which);
+      for (auto* part : s.bodies()) tell_apart(*part, own, count, which);
     }
   }
 
-  // Does a loop or condition itself move with a virtual thread?
-  bool moves_with_virtual(const KStmt& s) const {
-    bool any = false;
-    for_each_expr(s, [&](const Expr& e) {
-      for (const KStmt& v : virtuals_) any = any || ir::uses_var(e, v.var);
-    });
-    return any;
+  bool moves_with_virtual(const Expr& e) const {
+    return !e.empty() &&
+           std::any_of(virtuals_.begin(), virtuals_.end(), [&](const Virtual& v) { return ir::uses_var(e, v.loop.var); });
   }
   static bool uses(const KStmt& s, Id var) {
-    bool any = false;
-    for_each_expr(s, [&](const Expr& e) { any = any || ir::uses_var(e, var); });
-    const auto below = [&](const KStmt& k) { return uses(k, var); };
-    return any || std::any_of(s.body.begin(), s.body.end(), below) ||
-           std::any_of(s.otherwise.begin(), s.otherwise.end(), below);
+    return any_in(s, [&](const KStmt& k) {
+      bool any = false;
+      for_each_expr(k, [&](const Expr& e) { any = any || ir::uses_var(e, var); });
+      return any;
+    });
   }
 
   // The loops of virtual threads that a statement moves with, innermost first.
-  std::vector<const KStmt*> virtuals_of(const KStmt& s) const {
-    std::vector<const KStmt*> loops;
+  std::vector<const Virtual*> virtuals_of(const KStmt& s) const {
+    std::vector<const Virtual*> loops;
     for (std::size_t k = virtuals_.size(); k-- > 0;)
-      if (uses(s, virtuals_[k].var)) loops.push_back(&virtuals_[k]);
+      if (uses(s, virtuals_[k].loop.var)) loops.push_back(&virtuals_[k]);
     return loops;
   }
-  static std::vector<KStmt> within(const std::vector<const KStmt*>& loops, std::vector<KStmt> list) {
-    for (const KStmt* around : loops) {
-      KStmt loop = *around;
+  static std::vector<KStmt> within(const std::vector<const Virtual*>& loops, std::vector<KStmt> list) {
+    for (const Virtual* around : loops) {
+      KFor loop = around->loop;
       loop.body = std::exchange(list, {});
-      list.push_back(std::move(loop));
+      list.push_back(for_stmt(std::move(loop), around->where));
     }
     return list;
   }
   // The statement for every virtual thread that it moves with.
   KStmt for_virtual(KStmt s) const {
-    const std::vector<const KStmt*> loops = virtuals_of(s);
+    const std::vector<const Virtual*> loops = virtuals_of(s);
     std::vector<KStmt> list;
     list.push_back(std::move(s));
     return std::move(within(loops, std::move(list)).front());
   }
 
-  std::vector<KStmt> thread_loop(KStmt s, const ir::Substitution& values, const Facts& facts) {
+  std::vector<KStmt> thread_loop(KFor s, Where where, const ir::Substitution& values, const Facts& facts) {
     const Expr begin = placed(s.begin, values), extent = placed(s.extent, values);
     Expr number;
     std::vector<KStmt> out;
-    KStmt strides;
+    std::optional<KFor> strides;  // where there are more iterations than threads
     const auto guards = guards_.size();
     Facts known = facts;
     if (s.bound_to == gpu::threads) {
       const std::int64_t count = launch_.threads;
       number = axes_.thread;
       if (!analysis::can_prove(ir::le(extent, ir::index(count)), facts)) {
-        strides.kind = KStmt::Kind::for_;
-        strides.where = s.where;
-        strides.var = next_++;
-        strides.name = s.name + "_stride";
-        strides.begin = ir::index(0);
-        strides.extent = analysis::simplify(ir::ceil_div(extent, ir::index(count)), facts);
-        known = inside(facts, strides);
-        number = ir::add(ir::mul(ir::var(strides.var, strides.name), ir::index(count)), axes_.thread);
+        strides = KFor{kernel_.fresh(), s.name + "_stride", ir::index(0),
+                       analysis::simplify(ir::ceil_div(extent, ir::index(count)), facts)};
+        range(known, *strides);
+        number = ir::add(ir::mul(ir::var(strides->var, strides->name), ir::index(count)), axes_.thread);
       }
     } else {
       const ThreadAxes::Place& a = axes_.at(s.bound_to);
       number = a.number;
     }
+    const Facts here = known;
     known.range(s.var, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
     const Expr some = analysis::simplify(ir::gt(extent, ir::index(0)), facts);
-    const Expr condition =
-        analysis::simplify(ir::lt(number, extent), strides.kind == KStmt::Kind::for_ ? inside(facts, strides) : facts);
-    if (!analysis::can_prove(condition, strides.kind == KStmt::Kind::for_ ? inside(facts, strides) : facts))
+    const Expr condition = analysis::simplify(ir::lt(number, extent), here);
+    if (!analysis::can_prove(condition, here))
       guards_.push_back({s.var, condition, analysis::can_prove(some, facts) ? Expr() : some});
     numbers_.push_back({s.var, ir::add(begin, number)});
     out = threads(std::move(s.body), values, known);
     numbers_.pop_back();
     guards_.resize(guards);
-    if (strides.kind == KStmt::Kind::for_ && !out.empty()) {
-      strides.body = std::move(out);
-      out.clear();
-      out.push_back(std::move(strides));
+    if (strides && !out.empty()) {
+      strides->body = std::exchange(out, {});
+      out.push_back(for_stmt(std::move(*strides), where));
     }
     return out;
   }
@@ -364,17 +364,17 @@ class Launcher {
   // A statement without loops over threads inside: the guards that it needs, then thread numbers for variables.
   KStmt leaf(KStmt s, const ir::Substitution& values, const Facts& facts) {
     std::vector<Id> used;
-    std::vector<const KStmt*> common;  // stores to memory that threads share
+    std::vector<const KStore*> common;  // stores to memory that threads share
     collect(s, used, common);
     // Every thread starts a part; a term counts only for the iteration that it is of, whether it uses its variable or not, as
     // does a step of a scatter. The other loops around may belong to a stage that all threads of the block compute this one
     // for.
     for (const Guard& g : guards_) {
       const bool term = any_in(s, [&](const KStmt& k) {
-        if (k.kind == KStmt::Kind::store && is_step(k, g.loop)) return true;
-        const auto part = k.kind == KStmt::Kind::store ? draft_.parts.find(k.buffer) : draft_.parts.end();
-        return part != draft_.parts.end() && !ir::same(k.value, part->second) &&
-               draft_.reducing.at(k.buffer).count(g.loop) != 0;
+        const auto* store = k.as<KStore>();
+        if (!store) return false;
+        const auto& part = kernel_.buffers.at(store->buffer).facts().part;
+        return is_step(*store, g.loop) || (part && !ir::same(store->value, part->start) && part->over.count(g.loop) != 0);
       });
       if (term) used.push_back(g.loop);
     }
@@ -383,7 +383,7 @@ class Launcher {
       // which axes move every one of the stores
       for (const ThreadAxes::Place& a : axes_.places) {
         if (a.extent == 1) continue;
-        const bool moved = std::all_of(common.begin(), common.end(), [&](const KStmt* k) { return moves(*k, a); });
+        const bool moved = std::all_of(common.begin(), common.end(), [&](const KStore* k) { return moves(*k, a); });
         const Expr first = ir::eq(a.number, ir::index(0));
         if (!moved) condition = condition.empty() ? first : ir::logic_and(condition, first);
       }
@@ -414,12 +414,9 @@ class Launcher {
   }
 
   // Is the store a step of a scatter that this loop goes over the points of?
-  bool is_step(const KStmt& store, Id loop) const {
-    const auto known = draft_.points.find(store.buffer);
-    return known != draft_.points.end() && known->second.count(loop) != 0;
-  }
+  bool is_step(const KStore& store, Id loop) const { return kernel_.buffers.at(store.buffer).facts().points.count(loop) != 0; }
   // Does a loop over this axis, or over all threads, take part in where a store goes, or choose the points of a scatter?
-  bool moves(const KStmt& store, const ThreadAxes::Place& a) const {
+  bool moves(const KStore& store, const ThreadAxes::Place& a) const {
     return std::any_of(numbers_.begin(), numbers_.end(), [&](const auto& n) {
       if (!ir::uses_var(store.address, n.first) && !is_step(store, n.first)) return false;
       if (a.extent == launch_.threads) return ir::uses_var(n.second, launch_.thread);
@@ -445,20 +442,20 @@ class Launcher {
     return found;
   }
 
-  void collect(const KStmt& s, std::vector<Id>& used, std::vector<const KStmt*>& common) const {
+  void collect(const KStmt& s, std::vector<Id>& used, std::vector<const KStore*>& common) const {
     for_each_expr(s, [&](const Expr& e) { use(e, used); });
-    if (s.kind == KStmt::Kind::store) {
-      const ir::Storage storage = draft_.kernel.buffers.at(s.buffer).storage;
-      if (storage != ir::Storage::registers && storage != ir::Storage::stack) common.push_back(&s);
+    if (const auto* store = s.as<KStore>()) {
+      const ir::Storage storage = kernel_.buffers.at(store->buffer).storage;
+      if (storage != ir::Storage::registers && storage != ir::Storage::stack) common.push_back(store);
     }
-    for (const KStmt& k : s.body) collect(k, used, common);
-    for (const KStmt& k : s.otherwise) collect(k, used, common);
+    for (const auto* part : s.bodies())
+      for (const KStmt& k : *part) collect(k, used, common);
   }
 
   void rewrite(KStmt& s, const ir::Substitution& values) {
     for_each_expr(s, [&](Expr& e) { e = placed(e, values); });
-    for (KStmt& k : s.body) rewrite(k, values);
-    for (KStmt& k : s.otherwise) rewrite(k, values);
+    for (auto* part : s.bodies())
+      for (KStmt& k : *part) rewrite(k, values);
   }
 
   // With thread numbers for the loops over threads, and block numbers for those over blocks.
@@ -471,25 +468,24 @@ class Launcher {
   void shared_memory(const std::vector<KStmt>& body) {
     std::vector<Id> used;
     auto use = [&](Id id) {
-      if (draft_.kernel.buffers.at(id).storage == ir::Storage::shared && std::find(used.begin(), used.end(), id) == used.end())
+      if (kernel_.buffers.at(id).storage == ir::Storage::shared && std::find(used.begin(), used.end(), id) == used.end())
         used.push_back(id);
     };
     auto visit = [&](auto&& self, const std::vector<KStmt>& list) -> void {
       for (const KStmt& s : list) {
-        if (s.kind == KStmt::Kind::store) use(s.buffer);
+        if (const auto* store = s.as<KStore>()) use(store->buffer);
         for_each_expr(s, [&](const Expr& e) {
           ir::walk(e, [&](const Expr& q) {
             if (ir::is(q, ir::Op::load)) use(q.node()->id);
             return true;
           });
         });
-        self(self, s.body);
-        self(self, s.otherwise);
+        for (const auto* part : s.bodies()) self(self, *part);
       }
     };
     visit(visit, body);
     for (Id id : used) {
-      ir::KBuffer& b = draft_.kernel.buffers.at(id);
+      ir::KBuffer& b = kernel_.buffers.at(id);
       std::int64_t elements = 0;
       if (!ir::is_int(b.elements, &elements)) throw InternalError("shared memory without a constant size");
       launch_.shared_bytes = (launch_.shared_bytes + 127) / 128 * 128;
@@ -498,19 +494,18 @@ class Launcher {
     }
   }
 
-  Draft& draft_;
+  ir::Kernel& kernel_;
   const LowerOptions& options_;
-  Id next_;
   int launches_ = 0;
   ir::Launch launch_;
   ThreadAxes axes_;
   std::vector<Guard> guards_;
-  std::vector<KStmt> virtuals_;               // loops of virtual threads around, without their bodies
+  std::vector<Virtual> virtuals_;             // around
   std::vector<std::pair<Id, Expr>> numbers_;  // loops over threads around: variable, and this thread's iteration
 };
 
 }  // namespace
 
-void make_launches(Draft& draft, const LowerOptions& options) { Launcher(draft, options).run(); }
+void make_launches(ir::Kernel& kernel, const LowerOptions& options) { Launcher(kernel, options).run(); }
 
 }  // namespace ashlar::lower_impl

@@ -19,21 +19,24 @@
 namespace ashlar::lower_impl {
 namespace {
 
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
-bool over_threads(const Stmt& s) { return s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == ir::LoopKind::bound; }
+bool over_threads(const Stmt& s) { return ir::is_loop(s, ir::LoopKind::bound) && s.get<LoopStmt>().combines; }
 
 bool combines(const Stmt& s) {
-  if (s.kind == Stmt::Kind::nest) return false;
-  return over_threads(s) || std::any_of(s.body.begin(), s.body.end(), combines);
+  if (s.is<NestStmt>()) return false;
+  return over_threads(s) || std::any_of(s.body().begin(), s.body().end(), combines);
 }
 
 // Are all blocks of the stage in the statement inside loops over threads?
 bool only_combines(const Stmt& s) {
-  if (s.kind == Stmt::Kind::nest || over_threads(s)) return true;
-  return s.kind != Stmt::Kind::block && std::all_of(s.body.begin(), s.body.end(), only_combines);
+  if (s.is<NestStmt>() || over_threads(s)) return true;
+  return !s.is<BlockStmt>() && std::all_of(s.body().begin(), s.body().end(), only_combines);
 }
 
 class Parts {
@@ -43,12 +46,10 @@ class Parts {
   void body(std::vector<Stmt>& list, const Stmt* nest) {
     for (std::size_t k = 0; k < list.size(); ++k) {
       Stmt& s = list[k];
-      const Stmt* own = s.kind == Stmt::Kind::nest ? &s : nest;
-      const bool reduces = s.kind == Stmt::Kind::loop && p_.axis(s.axis).reduce && combines(s);
-      if (s.kind == Stmt::Kind::loop && nest && reduces)
+      if (const LoopStmt* loop = s.as<LoopStmt>(); loop && nest && p_.axis(loop->axis).reduce && combines(s))
         k += take(list, k, *nest);
-      else
-        body(s.body, own);
+      else if (s.has_body())
+        body(s.body(), s.is<NestStmt>() ? &s : nest);
     }
   }
 
@@ -59,11 +60,12 @@ class Parts {
   };
 
   void collect(Stmt& loop, std::vector<const Stmt*>& spatial, std::vector<Piece>& pieces) {
-    for (Stmt& s : loop.body) {
-      if (s.kind == Stmt::Kind::block) pieces.push_back({&s, spatial});
-      if (s.kind == Stmt::Kind::nest) body(s.body, &s);
-      if (s.kind != Stmt::Kind::loop) continue;
-      const bool is_spatial = !p_.axis(s.axis).reduce;
+    for (Stmt& s : loop.body()) {
+      if (s.is<BlockStmt>()) pieces.push_back({&s, spatial});
+      if (NestStmt* nest = s.as<NestStmt>()) body(nest->body, &s);
+      LoopStmt* l = s.as<LoopStmt>();
+      if (!l) continue;
+      const bool is_spatial = !p_.axis(l->axis).reduce;
       if (is_spatial) spatial.push_back(&s);
       collect(s, spatial, pieces);
       if (is_spatial) spatial.pop_back();
@@ -73,9 +75,10 @@ class Parts {
   // The outermost reduction loops of a nest: several where it was peeled.
   int reductions(const Stmt& s) const {
     int n = 0;
-    for (const Stmt& b : s.body) {
-      if (b.kind != Stmt::Kind::loop) continue;
-      n += p_.axis(b.axis).reduce ? 1 : reductions(b);
+    for (const Stmt& b : s.body()) {
+      const LoopStmt* loop = b.as<LoopStmt>();
+      if (!loop) continue;
+      n += p_.axis(loop->axis).reduce ? 1 : reductions(b);
     }
     return n;
   }
@@ -89,21 +92,21 @@ class Parts {
     std::vector<Stmt> before, behind;
     std::set<std::vector<std::pair<Id, int>>> done;
     for (const Piece& piece : pieces) {
-      piece.block->first_stores = false;
+      piece.block->get<BlockStmt>().first_stores = false;
       std::vector<std::pair<Id, int>> key;
-      for (const Stmt* l : piece.spatial) key.emplace_back(l->axis, static_cast<int>(l->part));
+      for (const Stmt* l : piece.spatial) key.emplace_back(l->get<LoopStmt>().axis, static_cast<int>(l->get<LoopStmt>().part));
       std::sort(key.begin(), key.end());
       if (done.insert(key).second) {
-        Stmt begin = copy(*piece.block, Stmt::Piece::begin), combine = copy(*piece.block, Stmt::Piece::combine);
-        begin.when.clear();
-        combine.first_stores = alone;
+        Stmt begin = copy(*piece.block, ir::Piece::begin), combine = copy(*piece.block, ir::Piece::combine);
+        begin.get<BlockStmt>().when.clear();
+        combine.get<BlockStmt>().first_stores = alone;
         for (std::size_t k = piece.spatial.size(); k-- > 0;)
           begin = inside(*piece.spatial[k], std::move(begin)), combine = inside(*piece.spatial[k], std::move(combine));
         before.push_back(std::move(begin)), behind.push_back(std::move(combine));
       }
     }
     if (alone)
-      for (const Piece& piece : pieces) piece.block->piece = Stmt::Piece::update;
+      for (const Piece& piece : pieces) piece.block->get<BlockStmt>().piece = ir::Piece::update;
     const std::size_t count = before.size() + behind.size();
     list.insert(list.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::make_move_iterator(behind.begin()),
                 std::make_move_iterator(behind.end()));
@@ -112,12 +115,13 @@ class Parts {
     return count;
   }
 
-  Stmt copy(const Stmt& block, Stmt::Piece piece) {
+  Stmt copy(const Stmt& block, ir::Piece piece) {
     Stmt s = block;
     s.copy_of = block.id;
     s.id = p_.fresh();
-    s.piece = piece;
-    std::erase_if(s.when, [&](const Expr& w) {
+    BlockStmt& made = s.get<BlockStmt>();
+    made.piece = piece;
+    std::erase_if(made.when, [&](const Expr& w) {
       const auto vars = ir::free_vars(w);
       return std::any_of(vars.begin(), vars.end(), [&](Id v) { return p_.axes.count(v) && p_.axis(v).reduce; });
     });
@@ -126,19 +130,16 @@ class Parts {
 
   // The block inside a loop like this one. Threads meet in `combine`, lanes do not: a vectorized loop is unrolled there.
   Stmt inside(const Stmt& loop, Stmt block) {
-    Stmt s;
-    s.kind = Stmt::Kind::loop;
-    s.id = p_.fresh();
-    s.copy_of = loop.id;
-    s.where = loop.where;
-    s.axis = loop.axis;
-    s.loop_kind = loop.loop_kind == ir::LoopKind::vectorized ? ir::LoopKind::unrolled : loop.loop_kind;
-    s.bound_to = loop.bound_to;
-    s.part = loop.part;
-    s.from = loop.from, s.to = loop.to;
-    s.tight = loop.tight;
-    s.body.push_back(std::move(block));
-    return s;
+    const LoopStmt& of = loop.get<LoopStmt>();
+    LoopStmt made{.axis = of.axis,
+                  .kind = of.kind == ir::LoopKind::vectorized ? ir::LoopKind::unrolled : of.kind,
+                  .bound_to = of.bound_to,
+                  .part = of.part,
+                  .from = of.from,
+                  .to = of.to,
+                  .tight = of.tight};
+    made.body.push_back(std::move(block));
+    return {p_.fresh(), loop.id, loop.where, std::move(made)};
   }
 
   Program& p_;

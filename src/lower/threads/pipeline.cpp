@@ -29,31 +29,28 @@ namespace {
 
 using analysis::Facts;
 using ir::Id;
+using ir::KFor;
 using ir::KStmt;
+using ir::KStore;
+using ir::Ring;
 
 class Pipeliner {
  public:
-  Pipeliner(Draft& draft, const LowerOptions& options) : draft_(draft), options_(options) {}
+  Pipeliner(ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), options_(options) {}
 
-  void run() { visit(draft_.kernel.body, facts_of(draft_.kernel)); }
+  void run() { visit(kernel_.body, facts_of(kernel_)); }
 
  private:
   void visit(std::vector<KStmt>& list, const Facts& facts) {
     for (std::size_t k = 0; k < list.size(); ++k) {
       Facts inner = facts;
       KStmt& s = list[k];
-      if (s.kind == KStmt::Kind::for_) inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
-      if (s.kind == KStmt::Kind::launch) {
-        const ir::Launch& l = *s.launch;
-        for (int d = 0; d < 3; ++d)
-          if (l.block[d] != 0) inner.range(l.block[d], ir::index(0), ir::sub(l.grid[d], ir::index(1)));
-        inner.range(l.thread, ir::index(0), ir::index(l.threads - 1));
-      }
-      visit(s.body, inner);
-      visit(s.otherwise, inner);
-      const auto ring = s.kind == KStmt::Kind::for_ ? draft_.rings.find(s.var) : draft_.rings.end();
-      if (ring == draft_.rings.end()) continue;
-      std::vector<KStmt> first = pipelined(s, ring->second, facts);
+      KFor* const loop = s.as<KFor>();
+      if (loop) range(inner, *loop);
+      if (const auto* launch = s.as<ir::KLaunch>()) numbers(inner, *launch);
+      for (auto* part : s.bodies()) visit(*part, inner);
+      if (!loop || !loop->ring) continue;
+      std::vector<KStmt> first = pipelined(*loop, *loop->ring, facts);
       const std::size_t count = first.size();
       list.insert(list.begin() + static_cast<std::ptrdiff_t>(k), std::make_move_iterator(first.begin()),
                   std::make_move_iterator(first.end()));
@@ -62,15 +59,14 @@ class Pipeliner {
   }
 
   // Rewrites the loop; returns what comes before it.
-  std::vector<KStmt> pipelined(KStmt& loop, const Ring& ring, const Facts& facts) {
+  std::vector<KStmt> pipelined(KFor& loop, const Ring& ring, const Facts& facts) {
     const bool async = ring.async_copy && options_.async_copies;
     const Expr k = ir::var(loop.var, loop.name);
     const std::int64_t ahead = ring.stages - 1;
     std::vector<KStmt> loads, uses;
     const std::vector<bool> load = loads_of(loop.body, ring);
     for (std::size_t n = 0; n < load.size(); ++n) (load[n] ? loads : uses).push_back(std::move(loop.body[n]));
-    Facts inner = facts;
-    inner.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
+    const Facts inner = inside(facts, loop);
     if (async) loads = asynchronous(std::move(loads), ring, inner);
     std::vector<KStmt> before;
     for (std::int64_t n = 0; n < ahead; ++n) {
@@ -128,27 +124,28 @@ class Pipeliner {
         return true;
       });
     });
-    if (s.kind == KStmt::Kind::store) e.writes.insert(s.buffer);
-    if (s.kind == KStmt::Kind::call) {
-      const ir::Intrinsic& f = draft_.kernel.intrinsics.at(s.call->intrinsic);
+    if (const auto* store = s.as<KStore>()) e.writes.insert(store->buffer);
+    if (const auto* call = s.as<ir::KCall>()) {
+      const ir::Intrinsic& f = kernel_.intrinsics.at(call->intrinsic);
       for (std::size_t k = 0; k < f.operands.size(); ++k) {
-        if (s.call->actuals[k].buffer == 0) continue;
-        if (f.operands[k].access != ir::IntrinsicOperand::Access::read) e.writes.insert(s.call->actuals[k].buffer);
-        if (f.operands[k].access != ir::IntrinsicOperand::Access::write) e.reads.insert(s.call->actuals[k].buffer);
+        const Id buffer = call->actuals[k].buffer;
+        if (buffer == 0) continue;
+        if (f.operands[k].access != ir::IntrinsicOperand::Access::read) e.writes.insert(buffer);
+        if (f.operands[k].access != ir::IntrinsicOperand::Access::write) e.reads.insert(buffer);
       }
     }
-    for (const KStmt& k : s.body) collect(k, e);
-    for (const KStmt& k : s.otherwise) collect(k, e);
+    for (const auto* part : s.bodies())
+      for (const KStmt& k : *part) collect(k, e);
   }
 
   // The statements with the loop's variable at `at`, in the copy of the ring that belongs to it.
-  std::vector<KStmt> moved(const std::vector<KStmt>& list, const Ring& ring, const KStmt& loop, const Expr& at,
+  std::vector<KStmt> moved(const std::vector<KStmt>& list, const Ring& ring, const KFor& loop, const Expr& at,
                            const Facts& facts) {
     const Expr slot = analysis::simplify(ir::mod(ir::sub(at, loop.begin), ir::index(ring.stages)), facts);
     const ir::Substitution to{{loop.var, at}};
     const auto place = [&](Id buffer, const Expr& address) {
       const Expr moved = ir::add(ir::mul(slot, ir::index(ring.buffers.at(buffer))), address);
-      draft_.slots[buffer][moved] = slot;
+      lowering_of(kernel_, buffer).slots[moved] = slot;
       return moved;
     };
     const auto change = [&](const Expr& e) {
@@ -164,17 +161,12 @@ class Pipeliner {
       for (const KStmt& s : from) {
         KStmt copy = s;
         for_each_expr(copy, [&](Expr& e) { e = change(e); });
-        if (s.kind == KStmt::Kind::store && ring.buffers.count(s.buffer)) copy.address = place(s.buffer, copy.address);
-        if (s.kind == KStmt::Kind::call) {
-          ir::Call call = *s.call;
-          for (ir::Call::Actual& a : call.actuals) {
-            if (!a.address.empty()) a.address = change(a.address);
+        if (auto* store = copy.as<KStore>(); store && ring.buffers.count(store->buffer))
+          store->address = place(store->buffer, store->address);
+        if (auto* call = copy.as<ir::KCall>())
+          for (ir::Call::Actual& a : call->actuals)
             if (a.buffer && ring.buffers.count(a.buffer)) a.address = place(a.buffer, a.address);
-          }
-          copy.call = std::make_shared<const ir::Call>(std::move(call));
-        }
-        copy.body = self(self, s.body);
-        copy.otherwise = self(self, s.otherwise);
+        for (auto* part : copy.bodies()) *part = self(self, *part);
         out.push_back(std::move(copy));
       }
       return out;
@@ -183,29 +175,24 @@ class Pipeliner {
   }
 
   static KStmt sync(ir::Sync::Kind kind, Where where, std::int64_t pending = 0) {
-    ir::Sync sync;
+    ir::KSync sync;
     sync.kind = kind;
     if (kind == ir::Sync::Kind::wait) sync.count = ir::index(pending);
     sync.group = ir::Completion::copy_group;
-    KStmt s;
-    s.kind = KStmt::Kind::sync;
-    s.where = where;
-    s.sync = std::make_shared<const ir::Sync>(std::move(sync));
-    return s;
+    return {where, std::move(sync)};
   }
 
   // ---- asynchronous copies --------------------------------------------------------------------------------------------------
   std::vector<KStmt> asynchronous(std::vector<KStmt> list, const Ring& ring, const Facts& facts) {
     for (KStmt& s : list) {
-      if (s.kind == KStmt::Kind::store && ring.buffers.count(s.buffer)) {
-        s = copy(s, 1, ring, facts);
-      } else if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized) {
-        s = vector_copy(std::move(s), ring, facts);
+      if (const auto* store = s.as<KStore>(); store && ring.buffers.count(store->buffer)) {
+        s = copy(*store, s.where, 1, ring, facts);
+      } else if (auto* lanes = ir::as_loop(s, ir::LoopKind::vectorized)) {
+        s = vector_copy(std::move(*lanes), s.where, ring, facts);
       } else {
-        Facts inner = facts;
-        if (s.kind == KStmt::Kind::for_) inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
-        s.body = asynchronous(std::move(s.body), ring, inner);
-        s.otherwise = asynchronous(std::move(s.otherwise), ring, inner);
+        const auto* loop = s.as<KFor>();
+        const Facts inner = loop ? inside(facts, *loop) : facts;
+        for (auto* part : s.bodies()) *part = asynchronous(std::move(*part), ring, inner);
       }
     }
     return list;
@@ -235,11 +222,11 @@ class Pipeliner {
     return s;
   }
 
-  KStmt copy(const KStmt& store, std::int64_t elements, const Ring& ring, const Facts& facts) {
-    const ir::KBuffer& to = draft_.kernel.buffers.at(store.buffer);
+  KStmt copy(const KStore& store, Where where, std::int64_t elements, const Ring& ring, const Facts& facts) {
+    const ir::KBuffer& to = kernel_.buffers.at(store.buffer);
     const Source from = source(store.value, ring);
     const std::int64_t bytes = elements * to.type.bytes();
-    const ir::KBuffer& source = draft_.kernel.buffers.at(from.load.node()->id);
+    const ir::KBuffer& source = kernel_.buffers.at(from.load.node()->id);
     if (!(source.type == to.type) || (bytes != 4 && bytes != 8 && bytes != 16))
       refuse(ring, std::to_string(bytes) + " bytes of " + source.name + " at a time");
     if (source.storage != ir::Storage::argument && source.storage != ir::Storage::workspace) refuse(ring, source.name);
@@ -251,35 +238,32 @@ class Pipeliner {
       if (source.align % bytes != 0) refuse(ring, source.name + ", aligned to " + std::to_string(source.align) + " bytes");
     }
     const ir::Intrinsic f = ir::copy_async(to.type, static_cast<int>(elements));
-    draft_.kernel.intrinsics.emplace(f.id, f);
-    ir::Call call;
+    kernel_.intrinsics.emplace(f.id, f);
+    ir::KCall call;
     call.intrinsic = f.id;
     call.actuals.resize(3);
     call.actuals[0] = {store.buffer, store.address, {}, {}, {}};
     call.actuals[1] = {from.load.node()->id, from_address, {}, {}, {}};
     const Expr all = ir::index(elements);
     call.actuals[2] = {0, from.when.empty() ? all : ir::select(from.when, all, ir::index(0)), {}, {}, {}};
-    KStmt s;
-    s.kind = KStmt::Kind::call;
-    s.where = store.where;
-    s.call = std::make_shared<const ir::Call>(std::move(call));
-    return s;
+    return {where, std::move(call)};
   }
 
   // The lanes of a vector that copies neighbours to neighbours: one copy.
-  KStmt vector_copy(KStmt loop, const Ring& ring, const Facts& facts) {
+  KStmt vector_copy(KFor loop, Where where, const Ring& ring, const Facts& facts) {
     std::int64_t lanes = 0;
     if (!ir::is_int(loop.extent, &lanes) || loop.body.size() != 1) refuse(ring, "several statements in a vector");
-    KStmt& only = loop.body.front();
+    KStmt& statement = loop.body.front();
     const Expr v = ir::var(loop.var, loop.name);
-    if (only.kind == KStmt::Kind::if_ && only.otherwise.empty() && !ir::uses_var(only.value, loop.var)) {
-      KStmt inner = loop;
-      inner.body = std::move(only.body);
-      only.body.clear();
-      only.body.push_back(vector_copy(std::move(inner), ring, facts));
-      return std::move(only);
+    if (auto* guard = statement.as<ir::KIf>(); guard && guard->otherwise.empty() && !ir::uses_var(guard->condition, loop.var)) {
+      KStmt held = std::move(statement);
+      ir::KIf& outer = held.get<ir::KIf>();
+      loop.body = std::exchange(outer.body, {});
+      outer.body.push_back(vector_copy(std::move(loop), where, ring, facts));
+      return held;
     }
-    if (only.kind != KStmt::Kind::store) refuse(ring, "a vector some of whose lanes do not copy");
+    if (!statement.is<KStore>()) refuse(ring, "a vector some of whose lanes do not copy");
+    KStore& only = statement.get<KStore>();
     const Source from = source(only.value, ring);
     Facts but_last = facts;
     but_last.range(loop.var, loop.begin, ir::add(loop.begin, ir::index(lanes - 2)));
@@ -295,21 +279,30 @@ class Pipeliner {
       if (!analysis::can_prove(ir::logic_or(ir::logic_not(whole), last), facts))
         refuse(ring, "a vector some of whose lanes do not copy, where " + ir::text(from.when));
     }
-    KStmt store = only;
+    KStmt store = statement;
     for_each_expr(store, [&](Expr& e) { e = analysis::simplify(ir::substitute(e, {{loop.var, loop.begin}}), facts); });
-    auto& slots = draft_.slots[store.buffer];
-    if (const auto slot = slots.find(only.address); slot != slots.end()) slots.emplace(store.address, Expr(slot->second));
-    return copy(store, lanes, ring, facts);
+    const KStore& one = store.get<KStore>();
+    auto& slots = lowering_of(kernel_, one.buffer).slots;
+    if (const auto slot = slots.find(only.address); slot != slots.end()) slots.emplace(one.address, Expr(slot->second));
+    return copy(one, statement.where, lanes, ring, facts);
   }
 
-  Draft& draft_;
+  ir::Kernel& kernel_;
   const LowerOptions& options_;
 };
 
+bool has_rings(const std::vector<KStmt>& list) {
+  return std::any_of(list.begin(), list.end(), [](const KStmt& s) {
+    const auto* loop = s.as<KFor>();
+    const auto parts = s.bodies();
+    return (loop && loop->ring) || std::any_of(parts.begin(), parts.end(), [](const auto* part) { return has_rings(*part); });
+  });
+}
+
 }  // namespace
 
-void pipeline(Draft& draft, const LowerOptions& options) {
-  if (!draft.rings.empty()) Pipeliner(draft, options).run();
+void pipeline(ir::Kernel& kernel, const LowerOptions& options) {
+  if (has_rings(kernel.body)) Pipeliner(kernel, options).run();
 }
 
 }  // namespace ashlar::lower_impl

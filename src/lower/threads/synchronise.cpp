@@ -33,7 +33,10 @@ namespace {
 
 using analysis::Facts;
 using ir::Id;
+using ir::KFor;
+using ir::KIf;
 using ir::KStmt;
+using ir::KStore;
 
 struct Around {  // a loop around an access, inside the launch
   Id var = 0;
@@ -47,7 +50,7 @@ struct Touch {
   bool atomic = false;  // an update, which needs no order with other updates
   Expr address;
   Expr slot;                  // of a ring: the copy that the address lies in
-  Id group = 0;               // KStmt::var of a store
+  Id group = 0;               // of a store
   std::vector<Expr> when;     // conditions around
   std::vector<Around> loops;  // outermost first
   std::size_t common = 0;     // so many of them stand at the iteration where the current statement stands
@@ -60,8 +63,8 @@ enum class Meeting { none, warp, block };
 
 class Synchroniser {
  public:
-  Synchroniser(const Draft& draft, const ir::Launch& launch, Facts facts, Id fresh)
-      : draft_(draft), launch_(launch), facts_(std::move(facts)), fresh_(fresh) {}
+  Synchroniser(ir::Kernel& kernel, const ir::Launch& launch, Facts facts)
+      : kernel_(kernel), launch_(launch), facts_(std::move(facts)) {}
 
   void run(std::vector<KStmt>& body) {
     std::vector<Touch> since;
@@ -69,21 +72,29 @@ class Synchroniser {
   }
 
  private:
-  static Around around(const KStmt& loop) { return {loop.var, loop.name, loop.begin, loop.extent}; }
+  static Around around(const KFor& loop) { return {loop.var, loop.name, loop.begin, loop.extent}; }
 
   // What a statement touches of memory that the threads of a block share.
   void touches(const KStmt& s, std::vector<Touch>& out) {
     for_each_expr(s, [&](const Expr& e) { loads(e, out); });
-    if (s.kind == KStmt::Kind::store) touch(s.buffer, true, s.address, out, s.var, {}, s.atomic.has_value());
-    if (s.kind == KStmt::Kind::call) called(*s.call, out);
-    const bool guard = s.kind == KStmt::Kind::if_ && !has_load(s.value);
-    if (s.kind == KStmt::Kind::for_) loops_.push_back(around(s));
-    if (guard) when_.push_back(s.value);
-    for (const KStmt& k : s.body) touches(k, out);
-    if (guard) when_.back() = ir::logic_not(s.value);
-    for (const KStmt& k : s.otherwise) touches(k, out);
-    if (guard) when_.pop_back();
-    if (s.kind == KStmt::Kind::for_) loops_.pop_back();
+    if (const auto* store = s.as<KStore>())
+      touch(store->buffer, true, store->address, out, store->group, {}, store->atomic.has_value());
+    if (const auto* call = s.as<ir::KCall>()) called(*call, out);
+    const auto all = [&](const std::vector<KStmt>& list) {
+      for (const KStmt& k : list) touches(k, out);
+    };
+    if (const auto* branch = s.as<KIf>(); branch && !has_load(branch->condition)) {
+      when_.push_back(branch->condition);
+      all(branch->body);
+      when_.back() = ir::logic_not(branch->condition);
+      all(branch->otherwise);
+      when_.pop_back();
+      return;
+    }
+    const auto* loop = s.as<KFor>();
+    if (loop) loops_.push_back(around(*loop));
+    for (const auto* part : s.bodies()) all(*part);
+    if (loop) loops_.pop_back();
   }
 
   // A load whose mask is false reads nothing.
@@ -101,7 +112,7 @@ class Synchroniser {
 
   // What a call reads and writes of such memory. A ring's copies in flight are told apart from what is read by their place.
   void called(const ir::Call& call, std::vector<Touch>& out) {
-    const ir::Intrinsic& f = draft_.kernel.intrinsics.at(call.intrinsic);
+    const ir::Intrinsic& f = kernel_.intrinsics.at(call.intrinsic);
     for (std::size_t k = 0; k < f.operands.size(); ++k) {
       const ir::IntrinsicOperand& o = f.operands[k];
       if (o.kind != ir::IntrinsicOperand::Kind::tile || o.place == ir::IntrinsicOperand::Place::registers) continue;
@@ -111,7 +122,7 @@ class Synchroniser {
         for (std::size_t d = 0; d < o.vars.size(); ++d) box.bound(o.vars[d], 0, o.shape[d] - 1);
         const auto last = analysis::constant_max(o.map[1], box);
         if (!last) throw InternalError("runs without a length: " + o.name + " of " + f.name);
-        const Id distance = fresh_ + 1'000'000 + k;
+        const Id distance = distance_of(k);
         loops_.push_back({distance, "distance", ir::index(0), ir::index(*last + 1)});
         touch(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::var(distance, "distance"));
         loops_.pop_back();
@@ -122,10 +133,16 @@ class Synchroniser {
     }
   }
 
+  // The variable of the distance behind the address of operand k: one for all calls.
+  Id distance_of(std::size_t k) {
+    while (distances_.size() <= k) distances_.push_back(kernel_.fresh());
+    return distances_[k];
+  }
+
   // The element `behind` an address: in the copy of a ring that the address lies in.
   void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out, Id group = 0, const Expr& behind = {},
              bool atomic = false) {
-    const ir::KBuffer& b = draft_.kernel.buffers.at(buffer);
+    const ir::KBuffer& b = kernel_.buffers.at(buffer);
     const bool common = b.storage == ir::Storage::shared || b.storage == ir::Storage::workspace ||
                         (b.storage == ir::Storage::argument && b.written);
     if (!common) return;
@@ -162,14 +179,20 @@ class Synchroniser {
     }
     return known->second = may_collide(a, b, who);
   }
+  // Variables of a question about two threads: the same ones in each question.
+  Id name_of(std::size_t n) {
+    while (names_.size() <= n) names_.push_back(kernel_.fresh());
+    return names_[n];
+  }
   bool may_collide(const Touch& a, const Touch& b, Meeting who) {
     if (a.address.type().lanes != 1 || b.address.type().lanes != 1) return true;
     if (own_points(a, b)) return false;
     Facts facts = facts_;
-    Id fresh = fresh_;
+    std::size_t names = 0;
     const auto number = [&](const char* name, std::int64_t n) {
-      facts.range(fresh, ir::index(0), ir::index(n - 1));
-      return ir::var(fresh++, name);
+      const Id id = name_of(names++);
+      facts.range(id, ir::index(0), ir::index(n - 1));
+      return ir::var(id, name);
     };
     std::vector<Expr> conditions;
     ir::Substitution own, renamed;  // the earlier access is the other thread's
@@ -193,7 +216,7 @@ class Synchroniser {
         // a loop that stands alike for all threads; bounds that differ between threads are no part of what is proved
         continue;
       }
-      const Id id = fresh++;
+      const Id id = name_of(names++);
       range(facts, id, ir::substitute(loop.begin, renamed), ir::substitute(loop.extent, renamed));
       renamed.emplace_back(loop.var, ir::var(id, loop.name));
       if (k == a.common && a.earlier) conditions.push_back(ir::lt(ir::var(id, loop.name), ir::var(loop.var, loop.name)));
@@ -204,7 +227,7 @@ class Synchroniser {
       if (analysis::no_solution(same, facts).answer == analysis::Answer::proved) return false;
     }
     std::vector<Id> strides;
-    for (const ir::StrideArg& s : draft_.kernel.strides)
+    for (const ir::StrideArg& s : kernel_.strides)
       if (s.buffer == a.buffer) strides.push_back(s.id);
     for (const auto& [x, y] :
          analysis::digits_of_equal(ir::substitute(a.address, renamed), ir::substitute(b.address, own), strides))
@@ -215,20 +238,19 @@ class Synchroniser {
   }
 
   Expr slot(Id buffer, const Expr& address) const {
-    const auto ring = draft_.slots.find(buffer);
-    if (ring == draft_.slots.end()) return {};
-    const auto at = ring->second.find(address);
-    return at == ring->second.end() ? Expr() : at->second;
+    const auto& slots = kernel_.buffers.at(buffer).facts().slots;
+    const auto at = slots.find(address);
+    return at == slots.end() ? Expr() : at->second;
   }
 
   // Both are accesses of one stage to its own points, and bound loops give different threads different points (DISJOINT, proved
   // at bind). Points have places of their own while the storage is the same: not in a ring, nor past the loops around it.
   bool own_points(const Touch& a, const Touch& b) const {
     const bool one_group = a.group != 0 && a.group == b.group, alike = ir::same(a.address, b.address);
-    if ((!one_group && !alike) || draft_.mapped.count(a.buffer)) return false;
+    if ((!one_group && !alike) || kernel_.buffers.at(a.buffer).facts().shares_places) return false;
     if (!same_loops(a, b) && !(alike && same_points(a, b))) return false;
     if (!same_threads(a, b)) return false;
-    const ir::KBuffer& buffer = draft_.kernel.buffers.at(a.buffer);
+    const ir::KBuffer& buffer = kernel_.buffers.at(a.buffer);
     for (const Touch* t : {&a, &b})
       for (std::size_t k = a.common; k < t->loops.size(); ++k)
         if (std::find(buffer.inside.begin(), buffer.inside.end(), t->loops[k].var) != buffer.inside.end()) return false;
@@ -288,17 +310,17 @@ class Synchroniser {
   // `since`: what was touched since the last barrier of the block. `uniform`: all threads reach this list.
   void list(std::vector<KStmt>& body, std::vector<Touch>& since, bool uniform) {
     for (std::size_t k = 0; k < body.size(); ++k) {
-      if (body[k].kind == KStmt::Kind::sync) {
+      if (body[k].is<ir::KSync>()) {
         meet(since, met_at(body[k]));
         continue;
       }
       std::vector<Touch> here;
       touches(body[k], here);
       Meeting needed = Meeting::none;
-      if (body[k].kind == KStmt::Kind::for_ && draft_.rings.count(body[k].var)) {
+      if (const auto* loop = body[k].as<KFor>(); loop && loop->ring) {
         if (narrowed(body[k], since, here, uniform)) continue;
         needed = launch_.warp == 1 ? Meeting::none : between(since, here);
-        if (needed <= begins_with(body[k])) needed = Meeting::none;
+        if (needed <= begins_with(body[k].get<KFor>())) needed = Meeting::none;
       } else {
         needed = between(since, here);
       }
@@ -317,9 +339,10 @@ class Synchroniser {
   }
 
   static Meeting met_at(const KStmt& s) {
-    if (s.kind != KStmt::Kind::sync) return Meeting::none;
-    if (s.sync->kind == ir::Sync::Kind::block) return Meeting::block;
-    return s.sync->kind == ir::Sync::Kind::warp ? Meeting::warp : Meeting::none;
+    const auto* sync = s.as<ir::KSync>();
+    if (!sync) return Meeting::none;
+    if (sync->kind == ir::Sync::Kind::block) return Meeting::block;
+    return sync->kind == ir::Sync::Kind::warp ? Meeting::warp : Meeting::none;
   }
   static void meet(std::vector<Touch>& since, Meeting who) {
     if (who == Meeting::block) since.clear();
@@ -328,7 +351,7 @@ class Synchroniser {
   }
 
   // A pipelined loop begins every iteration with a barrier, which serves what comes before the loop as well.
-  static Meeting begins_with(const KStmt& ring) {
+  static Meeting begins_with(const KFor& ring) {
     for (const KStmt& s : ring.body)
       if (const Meeting m = met_at(s); m != Meeting::none) return m;
     throw InternalError("a pipelined loop without a barrier");
@@ -337,7 +360,7 @@ class Synchroniser {
   bool narrowed(KStmt& ring, std::vector<Touch>& since, const std::vector<Touch>& here, bool uniform) {
     if (launch_.warp == 1 || between(since, here) == Meeting::block) return false;
     KStmt loop = ring;
-    for (KStmt& s : loop.body)
+    for (KStmt& s : loop.get<KFor>().body)
       if (met_at(s) == Meeting::block) s = barrier(s.where, Meeting::warp);
     std::vector<Touch> within = since;
     inside(loop, within, here, uniform);
@@ -347,40 +370,42 @@ class Synchroniser {
     return true;
   }
   static bool meets_block(const KStmt& s) {
-    return met_at(s) == Meeting::block || std::any_of(s.body.begin(), s.body.end(), meets_block) ||
-           std::any_of(s.otherwise.begin(), s.otherwise.end(), meets_block);
+    if (met_at(s) == Meeting::block) return true;
+    for (const auto* part : s.bodies())
+      if (std::any_of(part->begin(), part->end(), meets_block)) return true;
+    return false;
   }
 
   // A statement that needs no barrier before it.
   void inside(KStmt& s, std::vector<Touch>& since, const std::vector<Touch>& here, bool uniform) {
     if (here.empty()) return;
     const bool alike = uniform && same_for_all(s);
-    if (s.kind == KStmt::Kind::for_) {
-      const bool runs = analysis::can_prove(ir::gt(s.extent, ir::index(0)), facts_);
-      const bool steps = s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::unrolled;
+    if (auto* loop = s.as<KFor>()) {
+      const bool runs = analysis::can_prove(ir::gt(loop->extent, ir::index(0)), facts_);
+      const bool steps = loop->kind == ir::LoopKind::serial || loop->kind == ir::LoopKind::unrolled;
       const Facts outside = facts_;
-      range(facts_, s.var, s.begin, s.extent);
-      loops_.push_back(around(s));
+      lower_impl::range(facts_, *loop);
+      loops_.push_back(around(*loop));
       const std::size_t open = open_;
       if (alike) open_ = loops_.size();
       std::vector<Touch> within = since;
-      list(s.body, within, alike && steps);
+      list(loop->body, within, alike && steps);
       // what an iteration leaves meets the start of the next one
       for (Touch& t : within) leave(t, loops_.size() - 1, alike);
-      list(s.body, within, alike && steps);
+      list(loop->body, within, alike && steps);
       loops_.pop_back();
       open_ = open;
       facts_ = outside;
       for (Touch& t : within) leave(t, std::min(open, loops_.size()), false);
       if (runs) since.clear();
       merge(since, within);
-    } else if (s.kind == KStmt::Kind::if_) {
-      const bool guard = !has_load(s.value);
+    } else if (auto* branch = s.as<KIf>()) {
+      const bool guard = !has_load(branch->condition);
       std::vector<Touch> then = since, otherwise = since;
-      if (guard) when_.push_back(s.value);
-      list(s.body, then, alike);
-      if (guard) when_.back() = ir::logic_not(s.value);
-      list(s.otherwise, otherwise, alike);
+      if (guard) when_.push_back(branch->condition);
+      list(branch->body, then, alike);
+      if (guard) when_.back() = ir::logic_not(branch->condition);
+      list(branch->otherwise, otherwise, alike);
       if (guard) when_.pop_back();
       merge(then, otherwise);
       since = std::move(then);
@@ -419,7 +444,7 @@ class Synchroniser {
     for_each_expr(s, [&](const Expr& e) {
       ir::walk(e, [&](const Expr& x) {
         if (ir::is(x, ir::Op::load)) {
-          const ir::KBuffer& b = draft_.kernel.buffers.at(x.node()->id);
+          const ir::KBuffer& b = kernel_.buffers.at(x.node()->id);
           same = same && b.storage == ir::Storage::argument && !b.written;
         }
         return same;
@@ -430,19 +455,15 @@ class Synchroniser {
   }
 
   static KStmt barrier(Where where, Meeting who) {
-    KStmt s;
-    s.kind = KStmt::Kind::sync;
-    s.where = where;
-    ir::Sync sync;
+    ir::KSync sync;
     sync.kind = who == Meeting::warp ? ir::Sync::Kind::warp : ir::Sync::Kind::block;
-    s.sync = std::make_shared<const ir::Sync>(std::move(sync));
-    return s;
+    return {where, std::move(sync)};
   }
 
-  const Draft& draft_;
+  ir::Kernel& kernel_;  // gives ids
   const ir::Launch& launch_;
   Facts facts_;
-  Id fresh_;
+  std::vector<Id> names_, distances_;
   std::map<std::vector<std::uintptr_t>, bool> collide_;  // by what a question is about
   std::vector<Expr> asked_;                              // so that no node in it is another one
   std::vector<Around> loops_;
@@ -450,24 +471,20 @@ class Synchroniser {
   std::size_t open_ = 0;  // so many of the loops around stand at one iteration for all threads between two barriers
 };
 
-void visit(Draft& draft, std::vector<KStmt>& list, Id fresh) {
+void visit(ir::Kernel& kernel, std::vector<KStmt>& list) {
   for (KStmt& s : list) {
-    if (s.kind == KStmt::Kind::launch) {
-      Facts facts = facts_of(draft.kernel);
-      const ir::Launch& l = *s.launch;
-      for (int d = 0; d < 3; ++d)
-        if (l.block[d] != 0) facts.range(l.block[d], ir::index(0), ir::sub(l.grid[d], ir::index(1)));
-      facts.range(l.thread, ir::index(0), ir::index(l.threads - 1));
-      Synchroniser(draft, l, std::move(facts), fresh).run(s.body);
+    if (auto* launch = s.as<ir::KLaunch>()) {
+      Facts facts = facts_of(kernel);
+      numbers(facts, *launch);
+      Synchroniser(kernel, *launch, std::move(facts)).run(launch->body);
     } else {
-      visit(draft, s.body, fresh);
-      visit(draft, s.otherwise, fresh);
+      for (auto* part : s.bodies()) visit(kernel, *part);
     }
   }
 }
 
 }  // namespace
 
-void synchronise(Draft& draft) { visit(draft, draft.kernel.body, unused_id(draft.kernel)); }
+void synchronise(ir::Kernel& kernel) { visit(kernel, kernel.body); }
 
 }  // namespace ashlar::lower_impl

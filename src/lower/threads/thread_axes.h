@@ -24,9 +24,9 @@ struct ThreadAxes {
   void name(ir::Launch&);
 };
 
-// For a store all[k] = part[k] (Combining): every thread gets what the parts of all threads along the axes give together, by
-// the tree of analysis/thread_tree.h. Buffers that it needs get ids from `next` on.
-std::vector<ir::KStmt> combine_parts(Draft&, ir::Id& next, const ir::Launch&, const ThreadAxes&, const ir::KStmt& store,
+// For a store all[k] = part[k] (ir::Combination): every thread gets what the parts of all threads along the axes give together,
+// by the tree of analysis/thread_tree.h. Buffers that it needs are added to the kernel.
+std::vector<ir::KStmt> combine_parts(ir::Kernel&, const ir::Launch&, const ThreadAxes&, const ir::KStore& store, Where,
                                      const analysis::Facts&);
 
 }  // namespace ashlar::lower_impl

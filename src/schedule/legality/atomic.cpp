@@ -16,11 +16,11 @@ namespace {
 
 // Do steps of the reduction run at once along this loop?
 bool at_once(const Program& p, const Stmt& s) {
-  return s.kind == Stmt::Kind::loop && p.axis(s.axis).reduce &&
-         (s.loop_kind == LoopKind::parallel || s.loop_kind == LoopKind::bound);
+  const LoopStmt* loop = s.as<LoopStmt>();
+  return loop && p.axis(loop->axis).reduce && (loop->kind == LoopKind::parallel || loop->kind == LoopKind::bound);
 }
 
-bool blocks(const Stmt& s) { return s.kind == Stmt::Kind::loop && s.loop_kind == LoopKind::bound && ir::is_block(s.bound_to); }
+bool blocks(const Stmt& s) { return ir::is_loop(s, LoopKind::bound) && ir::is_block(s.get<LoopStmt>().bound_to); }
 
 // The types that memory combines: integers; of floats it adds those of 32 and 64 bits.
 bool has(const Target& target, Type t, ir::Op op) {
@@ -39,9 +39,9 @@ const char* types_of(const Target& target) {
 
 // The blocks of a stage in this nest, not in those inside.
 void own_blocks(const Stmt& s, std::vector<const Stmt*>& found) {
-  for (const Stmt& b : s.body) {
-    if (b.kind == Stmt::Kind::block) found.push_back(&b);
-    if (b.kind == Stmt::Kind::loop) own_blocks(b, found);
+  for (const Stmt& b : s.body()) {
+    if (b.is<BlockStmt>()) found.push_back(&b);
+    if (b.is<LoopStmt>()) own_blocks(b, found);
   }
 }
 
@@ -51,7 +51,7 @@ void prove_started(Context& c, const Stmt& nest) {
   std::vector<const Stmt*> all;
   own_blocks(nest, all);
   for (const Stmt* block : all) {
-    if (block->piece != Stmt::Piece::whole && block->piece != Stmt::Piece::update) continue;
+    if (block->get<BlockStmt>().piece != ir::Piece::whole && block->get<BlockStmt>().piece != ir::Piece::update) continue;
     const auto path = ir::path_to(p, block->id);
     const auto shared = std::find_if(path.begin(), path.end(), [&](const Stmt* s) {
       return at_once(p, *s) && blocks(*s) && nest_of(p, s->id).id == nest.id;
@@ -59,16 +59,17 @@ void prove_started(Context& c, const Stmt& nest) {
     if (shared == path.end()) continue;
     for (auto around = path.begin(); around != shared; ++around) {
       if (!blocks(**around)) continue;
-      const bool init = block->piece == Stmt::Piece::whole || std::any_of(all.begin(), all.end(), [&](const Stmt* other) {
-                          return other->piece == Stmt::Piece::init && encloses(p, (*around)->id, other->id);
-                        });
+      const bool init =
+          block->get<BlockStmt>().piece == ir::Piece::whole || std::any_of(all.begin(), all.end(), [&](const Stmt* other) {
+            return other->get<BlockStmt>().piece == ir::Piece::init && encloses(p, (*around)->id, other->id);
+          });
       if (!init) continue;
-      const std::string &k = p.axis((*shared)->axis).name, &name = p.stage(nest.stage).name;
+      const std::string &k = p.axis((*shared)->get<LoopStmt>().axis).name, &name = p.stage(nest.get<NestStmt>().stage).name;
       c.unproved(Obligation::order,
                  "the init of " + name + " in a launch before the blocks that share its elements (reorder " + k +
                      " outside of the other blocks, or decompose_init before these)",
-                 name_of(p, **around) + ", bound to " + ir::text((*around)->bound_to) + ", around the init and " + k +
-                     ", bound to " + ir::text((*shared)->bound_to),
+                 name_of(p, **around) + ", bound to " + ir::text((*around)->get<LoopStmt>().bound_to) +
+                     ", around the init and " + k + ", bound to " + ir::text((*shared)->get<LoopStmt>().bound_to),
                  "block " + k + " = 1 may update an element before block " + k + " = 0 has stored its init");
     }
   }
@@ -99,33 +100,36 @@ void prove_memory_combines(Context& c, const ir::Stage& stage) {
 
 void prove_atomic(Context& c, const Stmt& nest) {
   const Program& p = c.p;
-  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Stage& stage = p.stage(nest.get<NestStmt>().stage);
   const ir::Buffer& b = p.buffer(stage.buffers.front());
   if (!(b.scope == Scope::global) && !(b.scope == Scope::shared))
     c.refuse("memory that steps which run at once share: Scope::global or shared", b.name + " in Scope::" + b.scope.name);
   if (analysis::drops(p, stage))
     c.refuse("storage of all dimensions for atomic steps", b.name + ", of which some were dropped");
   const auto path = ir::path_to(p, nest.id);
-  if (path.size() > 1 && path[path.size() - 2]->kind == Stmt::Kind::loop) {
+  if (path.size() > 1 && path[path.size() - 2]->is<LoopStmt>()) {
     const Stmt& loop = *path[path.size() - 2];
-    if (std::find(loop.pipeline.loads.begin(), loop.pipeline.loads.end(), stage.id) != loop.pipeline.loads.end())
+    const LoopStmt& node = loop.get<LoopStmt>();
+    if (const auto& pipeline = node.pipeline;
+        pipeline && std::find(pipeline->loads.begin(), pipeline->loads.end(), stage.id) != pipeline->loads.end())
       c.refuse("loads whose steps are not atomic", stage.name + ", a load of the pipeline of " + name_of(p, loop));
   }
   std::vector<const Stmt*> loops;
   const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
-    for (const Stmt& inner : s.body) {
-      if (inner.kind == Stmt::Kind::nest && inner.after == stage.id)
+    for (const Stmt& inner : s.body()) {
+      if (const NestStmt* n = inner.as<NestStmt>(); n && n->after == stage.id)
         for (const Stmt* l : loops)
           if (at_once(p, *l))
             c.unproved(Obligation::order,
                        "readers behind all loops whose steps run at once (move their fuse_into to a loop outside)",
-                       p.stage(inner.stage).name + " inside " + name_of(p, *l),
-                       "the last iteration of " + p.axis(l->axis).name + " may come before the first");
-      if (inner.kind != Stmt::Kind::loop) continue;
-      if (inner.combines)
+                       p.stage(n->stage).name + " inside " + name_of(p, *l),
+                       "the last iteration of " + p.axis(l->get<LoopStmt>().axis).name + " may come before the first");
+      const LoopStmt* over = inner.as<LoopStmt>();
+      if (!over) continue;
+      if (over->combines)
         c.refuse("a reduction that is either atomic or combined over threads",
                  name_of(p, inner) + ", whose threads are combined");
-      if (inner.loop_kind == LoopKind::tensorized)
+      if (over->kind == LoopKind::tensorized)
         c.refuse("steps that store one value each", name_of(p, inner) + ", which an intrinsic carries out");
       loops.push_back(&inner);
       visit(inner);

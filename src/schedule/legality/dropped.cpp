@@ -65,11 +65,12 @@ struct Walk {
   const std::set<Id> iters;
 
   void body(const Stmt& s, bool reduced) {
-    for (const Stmt& b : s.body) {
-      if (b.kind == Stmt::Kind::nest) continue;
-      if (b.kind != Stmt::Kind::loop) continue;
-      const bool reduces = c.p.axis(b.axis).reduce;
-      if (b.combines)
+    for (const Stmt& b : s.body()) {
+      if (b.is<NestStmt>()) continue;
+      const LoopStmt* loop = b.as<LoopStmt>();
+      if (!loop) continue;
+      const bool reduces = c.p.axis(loop->axis).reduce;
+      if (loop->combines)
         c.refuse("a reduction in one thread, where components of " + stage.name + " lack a dimension",
                  name_of(c.p, b) + ", over threads");
       if (!reduces && analysis::over_dropped(c.p, b, iters)) over(b, reduced);
@@ -78,12 +79,12 @@ struct Walk {
   }
   // A loop over a dropped variable.
   void over(const Stmt& loop, bool reduced) {
+    const LoopStmt& l = loop.get<LoopStmt>();
     const Program& p = c.p;
-    if (ir::roots_of(p, loop.axis).size() > 1)
-      c.refuse(
-          "loops of its own over the dimension that components of " + stage.name + " lack",
-          name_of(p, loop) + (p.axis(loop.axis).origin == ir::Axis::Origin::skewed ? ", a skewed loop" : ", a fused loop"));
-    if (loop.part != ir::Part::all)
+    if (ir::roots_of(p, l.axis).size() > 1)
+      c.refuse("loops of its own over the dimension that components of " + stage.name + " lack",
+               name_of(p, loop) + (p.axis(l.axis).origin == ir::Axis::Origin::skewed ? ", a skewed loop" : ", a fused loop"));
+    if (l.part != ir::Part::all)
       c.refuse("whole loops over the dimension that components of " + stage.name + " lack",
                name_of(p, loop) + ", a part of one");
     const bool again = reduces_inside(loop);
@@ -93,7 +94,7 @@ struct Walk {
                      " lack inside of the reduction, or all of it inside of them",
                  name_of(p, loop) + " between two loops of the reduction",
                  "the second iteration of " + name_of(p, loop) + " would go on from what the first has stored");
-    if (again && has(loop, Stmt::Piece::update) && !has(loop, Stmt::Piece::init))
+    if (again && has(loop, ir::Piece::update) && !has(loop, ir::Piece::init))
       c.unproved(
           Obligation::order,
           "the init of " + stage.name + " inside of the loops over the dimension that components lack, as the reduction is",
@@ -103,9 +104,9 @@ struct Walk {
       const Scope& scope = p.buffer(b).scope;
       return !p.buffer(b).layout.dropped.empty() && !(scope == Scope::registers) && !(scope == Scope::stack);
     });
-    const bool together = loop.loop_kind == ir::LoopKind::parallel || loop.loop_kind == ir::LoopKind::vectorized ||
-                          loop.loop_kind == ir::LoopKind::vthread || loop.loop_kind == ir::LoopKind::tensorized;
-    if ((again && together) || (loop.loop_kind == ir::LoopKind::bound && apart))
+    const bool together = l.kind == ir::LoopKind::parallel || l.kind == ir::LoopKind::vectorized ||
+                          l.kind == ir::LoopKind::vthread || l.kind == ir::LoopKind::tensorized;
+    if ((again && together) || (l.kind == ir::LoopKind::bound && apart))
       c.unproved(Obligation::disjoint,
                  "iterations of " + name_of(p, loop) + " one after another (or, for threads, components in Scope::registers)",
                  "one of another kind, along which components of " + stage.name + " have one element",
@@ -114,17 +115,18 @@ struct Walk {
   }
   // Those components are stored behind the loop, by blocks that know all values: what these read stands outside of it.
   void inside(const Stmt& loop) {
-    ir::walk(loop.body, [&](const Stmt& s) {
-      if (s.kind == Stmt::Kind::loop && s.loop_kind == ir::LoopKind::tensorized)
+    ir::walk(loop.body(), [&](const Stmt& s) {
+      if (ir::is_loop(s, ir::LoopKind::tensorized))
         c.refuse("loops over the dimension that components of " + stage.name + " lack that are no call", name_of(c.p, s));
-      if (s.kind != Stmt::Kind::nest) return;
-      for (Id b : c.p.stage(s.stage).buffers)
+      const NestStmt* other = s.as<NestStmt>();
+      if (!other) return;
+      for (Id b : c.p.stage(other->stage).buffers)
         for (std::size_t k = 0; k < stage.values.size(); ++k)
           if (reads(stage.values[k], b))
             c.unproved(Obligation::order,
                        "what component " + std::to_string(k) + " of " + stage.name + " reads computed outside of " +
                            name_of(c.p, loop),
-                       c.p.stage(s.stage).name + ", computed inside");
+                       c.p.stage(other->stage).name + ", computed inside");
     });
   }
   static bool reads(const Expr& e, Id buffer) {
@@ -135,14 +137,14 @@ struct Walk {
     });
     return found;
   }
-  bool has(const Stmt& s, Stmt::Piece piece) const {
-    return std::any_of(s.body.begin(), s.body.end(), [&](const Stmt& b) {
-      return (b.kind == Stmt::Kind::block && b.stage == stage.id && b.piece == piece) || has(b, piece);
+  bool has(const Stmt& s, ir::Piece piece) const {
+    return std::any_of(s.body().begin(), s.body().end(), [&](const Stmt& b) {
+      return (ir::is_block_of(b, stage.id) && b.get<BlockStmt>().piece == piece) || has(b, piece);
     });
   }
   bool reduces_inside(const Stmt& s) const {
-    return std::any_of(s.body.begin(), s.body.end(), [&](const Stmt& b) {
-      return b.kind == Stmt::Kind::loop && (c.p.axis(b.axis).reduce || reduces_inside(b));
+    return std::any_of(s.body().begin(), s.body().end(), [&](const Stmt& b) {
+      return b.is<LoopStmt>() && (c.p.axis(b.get<LoopStmt>().axis).reduce || reduces_inside(b));
     });
   }
 };
@@ -150,7 +152,8 @@ struct Walk {
 }  // namespace
 
 void prove_dropped(Context& c, const Stmt& nest) {
-  const ir::Stage& stage = c.p.stage(nest.stage);
+  const NestStmt& n = nest.get<NestStmt>();
+  const ir::Stage& stage = c.p.stage(n.stage);
   if (stage.is_reduction() &&
       std::none_of(stage.iters.begin(), stage.iters.end(), [](const ir::IterVar& v) { return v.kind == ir::IterKind::reduce; }))
     c.refuse("a reduction with loops of its own, before which all components start",
@@ -158,7 +161,7 @@ void prove_dropped(Context& c, const Stmt& nest) {
   prove_one_set(c, stage);
   const std::set<Id> iters = analysis::dropped_iters(c.p, stage);
   prove_same(c, stage, iters);
-  for (const ir::Slide& slide : nest.slides)
+  for (const ir::Slide& slide : n.slides)
     if (iters.count(slide.iter))
       c.refuse("no sliding along a dimension that components lack", stage.name + ", which slides along it");
   Walk{c, nest, stage, iters}.body(nest, false);

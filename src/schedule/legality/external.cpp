@@ -22,7 +22,7 @@ void require_rows(const Context& c, const ir::Function& f, const ir::Buffer& b) 
 }  // namespace
 
 void prove_external(Context& c, const Stmt& nest) {
-  const ir::Stage& stage = c.p.stage(nest.stage);
+  const ir::Stage& stage = c.p.stage(nest.get<NestStmt>().stage);
   const ir::Function* f = ir::computed_by(stage.values);
   if (!f) return;
   if (c.target.is_gpu())
@@ -31,7 +31,8 @@ void prove_external(Context& c, const Stmt& nest) {
   for (const ir::Needed& n : ir::needed_by(stage.values.front())) require_rows(c, *f, c.p.buffer(n.first.node()->id));
   for (Id b : stage.buffers) require_rows(c, *f, c.p.buffer(b));
   for (const Stmt* s : ir::path_to(c.p, nest.id))
-    if (s->kind == Stmt::Kind::loop && (s->loop_kind == ir::LoopKind::vectorized || s->loop_kind == ir::LoopKind::tensorized))
+    if (const LoopStmt* loop = s->as<LoopStmt>();
+        loop && (loop->kind == ir::LoopKind::vectorized || loop->kind == ir::LoopKind::tensorized))
       c.refuse("no vectorized loop around " + stage.name + ", which " + f->symbol + " computes a box at a time",
                name_of(c.p, *s));
 }

@@ -64,11 +64,11 @@ using Path = std::vector<const Stmt*>;
 
 // The nest of a block, and the loops around it, outermost first.
 const Stmt& nest_in(const Path& path) {
-  return **std::find_if(path.rbegin(), path.rend(), [](const Stmt* s) { return s->kind == Stmt::Kind::nest; });
+  return **std::find_if(path.rbegin(), path.rend(), [](const Stmt* s) { return s->is<NestStmt>(); });
 }
 Path loops_in(const Path& path) {
   Path loops;
-  std::copy_if(path.begin(), path.end(), std::back_inserter(loops), [](const Stmt* s) { return s->kind == Stmt::Kind::loop; });
+  std::copy_if(path.begin(), path.end(), std::back_inserter(loops), [](const Stmt* s) { return s->is<LoopStmt>(); });
   return loops;
 }
 
@@ -112,16 +112,18 @@ Stored stored_in(const Program& p, const Path& writer, const Path& loops, std::s
   for (std::size_t n = k; n < loops.size(); ++n) {
     const ir::LoopRange range = ir::range_of(p, *loops[n]);
     if (n > k || axes.size() == 1) {
-      free(loops[n]->axis, ir::axis_var(p, loops[n]->axis), replaced(range.begin), replaced(range.end));
+      const Id axis = loops[n]->get<LoopStmt>().axis;
+      free(axis, ir::axis_var(p, axis), replaced(range.begin), replaced(range.end));
       continue;
     }
     for (std::size_t m = same; m < axes.size(); ++m)
       free(axes[m], ir::axis_value(p, axes[m]), ir::index(0), p.axis(axes[m]).extent);
   }
   const Stmt& nest = nest_in(writer);
-  const ir::Stage& stage = p.stage(nest.stage);
+  const NestStmt& node = nest.get<NestStmt>();
+  const ir::Stage& stage = p.stage(node.stage);
   for (std::size_t d = 0; d < static_cast<std::size_t>(stage.spatial_rank()); ++d) {
-    const ir::Root& root = nest.roots[d];
+    const ir::Root& root = node.roots[d];
     const Expr at = ir::axis_value(p, root.axis);
     const Expr value = stage.iters[d].descending ? ir::sub(ir::sub(ir::add(root.begin, root.extent), ir::index(1)), at)
                                                  : ir::add(root.begin, at);
@@ -150,18 +152,19 @@ std::optional<Late> of_other_iterations(const Program& p, const Path& reader, co
                                         const ir::Buffer& x) {
   const Path loops = loops_in(writer), around = loops_in(reader);
   const Stmt& nest = nest_in(reader);
-  const ir::Stage& stage = p.stage(nest.stage);
+  const NestStmt& n = nest.get<NestStmt>();
+  const ir::Stage& stage = p.stage(n.stage);
   const analysis::Facts at_reader = analysis::facts_at(p, reader);
   std::vector<analysis::VarRange> points;  // innermost first
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : n.roots)
     if (!p.axis(r.axis).reduce)
       points.insert(points.begin(), {r.iter, {r.begin, ir::sub(ir::add(r.begin, r.extent), ir::index(1))}});
   for (const ir::IterVar& v : stage.iters)
     if (v.kind == ir::IterKind::reduce) points.insert(points.begin(), {v.id, {v.begin, ir::sub(v.end, ir::index(1))}});
   for (std::size_t k = 0; k < loops.size() && k < around.size() && loops[k] == around[k]; ++k) {
-    const bool in_order = loops[k]->loop_kind == ir::LoopKind::serial || loops[k]->loop_kind == ir::LoopKind::unrolled;
-    const std::vector<Id> axes =
-        loops[k]->part == ir::Part::all ? in_order_of(p, loops[k]->axis) : std::vector<Id>{loops[k]->axis};
+    const LoopStmt& loop = loops[k]->get<LoopStmt>();
+    const bool in_order = loop.kind == ir::LoopKind::serial || loop.kind == ir::LoopKind::unrolled;
+    const std::vector<Id> axes = loop.part == ir::Part::all ? in_order_of(p, loop.axis) : std::vector<Id>{loop.axis};
     for (std::size_t same = 0; same < axes.size(); ++same) {
       const Stored stored = stored_in(p, writer, loops, k, axes, same);
       const Expr one = ir::index(1);
@@ -173,7 +176,7 @@ std::optional<Late> of_other_iterations(const Program& p, const Path& reader, co
             (!apart(stored, r.load, points, before) || (!in_order && !apart(stored, r.load, points, after))))
           return late(y, x,
                       stage.name + ", which reads " + ir::text(r.load) + " where " +
-                          (in_order ? "an earlier iteration" : "another iteration") + " of " + p.axis(loops[k]->axis).name +
+                          (in_order ? "an earlier iteration" : "another iteration") + " of " + p.axis(loop.axis).name +
                           " may have stored it",
                       r.load.node()->where);
     }
@@ -187,14 +190,15 @@ std::optional<Late> behind(const Program& p, const ir::Stage& writer, const ir::
   bool stored = false;
   std::optional<Late> found;
   ir::walk(p.body, [&](const Stmt& s) {
-    if (s.kind != Stmt::Kind::block || found) return;
-    if (s.stage == writer.id) {
+    const BlockStmt* block = s.as<BlockStmt>();
+    if (!block || found) return;
+    if (block->stage == writer.id) {
       stored = true;
       for (const Path& reader : readers)
         if (!found) found = of_other_iterations(p, reader, ir::path_to(p, s.id), y, x);
       return;
     }
-    const ir::Stage& reader = p.stage(s.stage);
+    const ir::Stage& reader = p.stage(block->stage);
     const auto load = read_of(reader, x);
     if (!load) return;
     if (stored) found = late(y, x, reader.name + ", which reads " + ir::text(*load) + " behind it", load->node()->where);

@@ -17,6 +17,7 @@
 #include <ashlar/ir/function.h>
 #include <ashlar/analysis/interval.h>
 #include <ashlar/analysis/regions.h>
+#include <ashlar/analysis/scope_call.h>
 #include <ashlar/analysis/thread_tree.h>
 
 #include "schedule/legality/legality.h"
@@ -26,10 +27,10 @@ namespace {
 
 using ir::LoopKind;
 
-bool bound(const Stmt& s) { return s.kind == Stmt::Kind::loop && s.loop_kind == LoopKind::bound; }
+bool bound(const Stmt& s) { return ir::is_loop(s, LoopKind::bound); }
 
 std::string bound_name(const Program& p, const Stmt& loop) {
-  return name_of(p, loop) + ", bound to " + ir::text(loop.bound_to);
+  return name_of(p, loop) + ", bound to " + ir::text(loop.get<LoopStmt>().bound_to);
 }
 
 // Warps and lanes see the threads of a block in another way than thread_x, thread_y and thread_z.
@@ -58,14 +59,15 @@ constexpr std::int64_t shared_unit = 128;
 std::int64_t ring_of(const Program& p, const Stmt& alloc) {
   const auto path = ir::path_to(p, alloc.id);
   if (path.size() < 2) return 1;
-  const ir::Pipeline& pipeline = path[path.size() - 2]->pipeline;
-  const Id stage = p.buffer(alloc.buffer).stage;
-  const bool load = std::find(pipeline.loads.begin(), pipeline.loads.end(), stage) != pipeline.loads.end();
-  return load ? pipeline.stages : 1;
+  const LoopStmt* around = path[path.size() - 2]->as<LoopStmt>();
+  if (!around || !around->pipeline) return 1;
+  const std::vector<Id>& loads = around->pipeline->loads;
+  const Id stage = p.buffer(alloc.get<AllocStmt>().buffer).stage;
+  return std::find(loads.begin(), loads.end(), stage) != loads.end() ? around->pipeline->stages : 1;
 }
 
 bool shared(const Program& p, const Stmt& nest) {
-  const auto& buffers = p.stage(nest.stage).buffers;
+  const auto& buffers = p.stage(nest.get<NestStmt>().stage).buffers;
   return std::any_of(buffers.begin(), buffers.end(), [&](Id b) { return p.buffer(b).scope == Scope::shared; });
 }
 
@@ -82,39 +84,39 @@ struct Launch {
   void visit(const Stmt& s, std::vector<const Stmt*>& path) {
     path.push_back(&s);
     if (bound(s)) loop(s, path);
-    if (s.kind == Stmt::Kind::nest) nest(s, path);
-    if (s.kind == Stmt::Kind::alloc && p.buffer(s.buffer).scope == Scope::fragment) fragment = &s;
-    for (const Stmt& inner : s.body) visit(inner, path);
+    if (s.is<NestStmt>()) nest(s, path);
+    if (const AllocStmt* alloc = s.as<AllocStmt>(); alloc && p.buffer(alloc->buffer).scope == Scope::fragment) fragment = &s;
+    for (const Stmt& inner : s.body()) visit(inner, path);
     path.pop_back();
   }
 
   void loop(const Stmt& s, const std::vector<const Stmt*>& path) {
-    if (s.combines) combined.push_back(&s);
-    if (flat_view(s.bound_to)) flat = &s;
-    if (grid_view(s.bound_to)) grid = &s;
-    if (s.bound_to == gpu::threads) all_threads = &s;
+    const LoopStmt& l = s.get<LoopStmt>();
+    if (l.combines) combined.push_back(&s);
+    if (flat_view(l.bound_to)) flat = &s;
+    if (grid_view(l.bound_to)) grid = &s;
+    if (l.bound_to == gpu::threads) all_threads = &s;
     if (flat && grid)
       refuse_at(s, "thread axes, or warp and lane, in one launch, not both",
                 bound_name(p, *flat) + ", and " + bound_name(p, *grid));
     bool other_nest = false;
     for (std::size_t k = path.size() - 1; k-- > 0;) {
-      if (path[k]->kind == Stmt::Kind::nest) other_nest = true;
-      if (!bound(*path[k]) || !overlap(path[k]->bound_to, s.bound_to)) continue;
+      if (path[k]->is<NestStmt>()) other_nest = true;
+      if (!bound(*path[k]) || !overlap(path[k]->get<LoopStmt>().bound_to, l.bound_to)) continue;
       if (!other_nest || !inside_shared(path, k))
         refuse_at(s, "an axis that no loop around is bound to, unless what is computed here lies in Scope::shared",
                   bound_name(p, s) + ", inside " + bound_name(p, *path[k]));
     }
-    const auto own_nest =
-        std::find_if(path.rbegin(), path.rend(), [](const Stmt* around) { return around->kind == Stmt::Kind::nest; });
-    if (!ir::is_block(s.bound_to) && !s.combines) own_memory(**own_nest, s);
-    if (ir::is_block(s.bound_to) || s.bound_to == gpu::threads) return;
+    const auto own_nest = std::find_if(path.rbegin(), path.rend(), [](const Stmt* around) { return around->is<NestStmt>(); });
+    if (!ir::is_block(l.bound_to) && !l.combines) own_memory(**own_nest, s);
+    if (ir::is_block(l.bound_to) || l.bound_to == gpu::threads) return;
     const auto most = most_iterations(p, s);
     if (!most)
       refuse_at(s, "a constant extent for " + name_of(p, s) + " (split it, and bind the inner loop)",
-                "an extent of " + ir::text(p.axis(s.axis).extent));
-    auto& e = extent[{s.bound_to.level, s.bound_to.dim}];
+                "an extent of " + ir::text(p.axis(l.axis).extent));
+    auto& e = extent[{l.bound_to.level, l.bound_to.dim}];
     e = std::max<std::int64_t>({e, *most, 1});
-    if (s.bound_to == gpu::lane && *most > device.warp)
+    if (l.bound_to == gpu::lane && *most > device.warp)
       refuse_at(s, "at most " + std::to_string(device.warp) + " lanes, a warp of " + device.name,
                 name_of(p, s) + " of " + std::to_string(*most) + " iterations");
   }
@@ -122,7 +124,7 @@ struct Launch {
   // Memory of a thread's own is not seen by the others: all threads compute what is read there, not each a part. (What is
   // computed inside a loop over threads is read inside it.)
   void own_memory(const Stmt& nest, const Stmt& over_threads) const {
-    for (Id id : p.stage(nest.stage).buffers)
+    for (Id id : p.stage(nest.get<NestStmt>().stage).buffers)
       if (const ir::Buffer& b = p.buffer(id); b.scope == Scope::registers || b.scope == Scope::stack)
         refuse_at(over_threads,
                   "memory that the threads of a block share for " + b.name +
@@ -144,39 +146,41 @@ struct Launch {
   }
   // Shared memory through which a reduction over threads goes.
   std::int64_t combining_bytes(const Stmt& loop) const {
+    const LoopStmt& node = loop.get<LoopStmt>();
     std::int64_t below = 1;
     for (ThreadAxis a : shape) {
-      if (a == loop.bound_to) break;
+      if (a == node.bound_to) break;
       below *= extent_of(a);
     }
-    const bool all = loop.bound_to == gpu::threads;
+    const bool all = node.bound_to == gpu::threads;
     std::vector<Type> types;
     std::int64_t bytes = 0;
-    for (Id b : p.stage(nest_of(p, loop.id).stage).buffers) {
+    for (Id b : stage_around(p, loop.id).buffers) {
       types.push_back(p.buffer(b).type);
       bytes += types.back().bytes();
     }
     return bytes *
-           analysis::thread_tree(threads(), device.warp, all ? 1 : below, all ? threads() : extent_of(loop.bound_to), types)
+           analysis::thread_tree(threads(), device.warp, all ? 1 : below, all ? threads() : extent_of(node.bound_to), types)
                .shared_elements();
   }
 
   // Between path[k] and the end stands a nest that is computed for the block as a whole.
   bool inside_shared(const std::vector<const Stmt*>& path, std::size_t k) const {
     for (std::size_t j = k + 1; j < path.size(); ++j)
-      if (path[j]->kind == Stmt::Kind::nest && shared(p, *path[j])) return true;
+      if (path[j]->is<NestStmt>() && shared(p, *path[j])) return true;
     return false;
   }
 
   void nest(const Stmt& s, const std::vector<const Stmt*>& path) {
     if (path.size() == 1) return;  // the root of the launch
+    const ir::Stage& stage = p.stage(s.get<NestStmt>().stage);
     if (shared(p, s))
       if (const std::string found = divergence(p, path); !found.empty())
         ashlar::refuse("compute_at",
-                       "loops around " + p.stage(s.stage).name +
+                       "loops around " + stage.name +
                            ", which lies in Scope::shared, that run alike in all threads (reorder it outside of them)",
                        found, s.where);
-    for (Id id : p.stage(s.stage).buffers) {
+    for (Id id : stage.buffers) {
       const ir::Buffer& b = p.buffer(id);
       if (b.role != ir::Role::temporary || !(b.scope == Scope::global)) continue;
       const Stmt* alloc = ir::alloc_of(p, id);
@@ -197,7 +201,7 @@ namespace {
 // none.
 std::string overlapping(const Program& p, const Stmt& loop) {
   const analysis::Facts facts = analysis::facts_of_arguments(p);
-  std::vector<Id> pending = ir::roots_of(p, loop.axis);
+  std::vector<Id> pending = ir::roots_of(p, loop.get<LoopStmt>().axis);
   while (!pending.empty()) {
     const ir::Axis& a = p.axis(pending.back());
     pending.pop_back();
@@ -211,10 +215,11 @@ std::string overlapping(const Program& p, const Stmt& loop) {
 }  // namespace
 
 void prove_bound(Context& c, const Stmt& loop) {
+  const LoopStmt& node = loop.get<LoopStmt>();
   const Program& p = c.p;
-  if (!loop.combines) {
-    const ir::Stage& stage = p.stage(nest_of(p, loop.id).stage);
-    if (p.axis(loop.axis).reduce && !ir::is_block(loop.bound_to) && !stage.scatters() && !stage.atomic)
+  if (!node.combines) {
+    const ir::Stage& stage = stage_around(p, loop.id);
+    if (p.axis(node.axis).reduce && !ir::is_block(node.bound_to) && !stage.scatters() && !stage.atomic)
       c.unproved(
           Obligation::disjoint,
           "a loop whose iterations are independent (cross_thread_reduce makes threads of a reduction, rfactor a stage, and "
@@ -225,49 +230,51 @@ void prove_bound(Context& c, const Stmt& loop) {
       c.unproved(Obligation::disjoint, "a loop whose iterations write different elements (Tail::guard leaves iterations out)",
                  name_of(p, loop) + ": the last tile of " + other + " is shifted over the one before it");
   } else {
-    if (ir::is_block(loop.bound_to))
+    if (ir::is_block(node.bound_to))
       c.refuse("threads of a block, which can be combined (rfactor makes blocks of a reduction)", bound_name(p, loop));
     prove_apart(c, loop);
   }
   const auto path = ir::path_to(p, loop.id);
   const Stmt* own_nest = nullptr;
   for (const Stmt* s : path)
-    if (s->kind == Stmt::Kind::nest) own_nest = s;
+    if (s->is<NestStmt>()) own_nest = s;
   bool inside_own = false;
   for (const Stmt* s : path) {
     if (s == own_nest) inside_own = true;
-    if (s->kind != Stmt::Kind::loop || s->id == loop.id) continue;
-    if (s->loop_kind == LoopKind::parallel || s->loop_kind == LoopKind::vectorized || s->loop_kind == LoopKind::unrolled)
+    const LoopStmt* l = s->as<LoopStmt>();
+    if (!l || s->id == loop.id) continue;
+    if (l->kind == LoopKind::parallel || l->kind == LoopKind::vectorized || l->kind == LoopKind::unrolled)
       c.refuse("blocks and threads outside of parallel, vectorized and unrolled loops",
                bound_name(p, loop) + ", inside " + name_of(p, *s));
-    if (ir::is_block(loop.bound_to) && !(bound(*s) && ir::is_block(s->bound_to)))
+    if (ir::is_block(node.bound_to) && !(bound(*s) && ir::is_block(l->bound_to)))
       c.refuse("nothing but blocks around a block (reorder first)", bound_name(p, loop) + ", inside " + name_of(p, *s));
-    if (inside_own && bound(*s) && overlap(s->bound_to, loop.bound_to))
+    if (inside_own && bound(*s) && overlap(l->bound_to, node.bound_to))
       c.refuse("one loop on a path for each axis (fuse them)", bound_name(p, loop) + ", inside " + bound_name(p, *s));
   }
-  if (ir::is_block(loop.bound_to))
+  if (ir::is_block(node.bound_to))
     for (std::size_t k = 0; k + 1 < path.size(); ++k)
-      for (const Stmt& beside : path[k]->body)
-        if (path[k]->kind == Stmt::Kind::loop && beside.kind != Stmt::Kind::alloc && beside.id != path[k + 1]->id)
+      for (const Stmt& beside : path[k]->body())
+        if (path[k]->is<LoopStmt>() && !beside.is<AllocStmt>() && beside.id != path[k + 1]->id)
           c.refuse("a loop alone in the block around it, since a launch has one grid (bind before the loop is taken apart)",
                    bound_name(p, loop) + ", beside " +
-                       (beside.kind == Stmt::Kind::loop ? "another " + name_of(p, beside) : "a computation") + " in " +
+                       (beside.is<LoopStmt>() ? "another " + name_of(p, beside) : "a computation") + " in " +
                        name_of(p, *path[k]));
-  if (ir::is_block(loop.bound_to) && path.front()->kind == Stmt::Kind::nest && own_nest != path.front())
+  if (ir::is_block(node.bound_to) && path.front()->is<NestStmt>() && own_nest != path.front())
     c.refuse("blocks around a nest at the root",
-             bound_name(p, loop) + ", computed inside " + p.stage(path.front()->stage).name);
-  if (ir::is_block(loop.bound_to))
-    ir::walk(ir::extent_of(p, loop), [&](const Expr& e) {
+             bound_name(p, loop) + ", computed inside " + p.stage(path.front()->get<NestStmt>().stage).name);
+  if (ir::is_block(node.bound_to))
+    ir::walk(ir::extent_of(p, node), [&](const Expr& e) {
       if (ir::is(e, ir::Op::load))
         c.refuse("a grid that is known before the launch",
                  bound_name(p, loop) + ", whose extent is read from " + p.buffer(e.node()->id).name);
       return true;
     });
-  for (const Stmt& s : loop.body)
-    if (s.kind == Stmt::Kind::prefetch)
-      c.refuse("a loop along which nothing is prefetched: its iterations run at once",
-               name_of(p, loop) + ", along which " + p.buffer(s.buffer).name + " is prefetched at " + location(s.where));
-  if (loop.part != ir::Part::all)
+  for (const Stmt& s : loop.body())
+    if (const PrefetchStmt* prefetch = s.as<PrefetchStmt>())
+      c.refuse(
+          "a loop along which nothing is prefetched: its iterations run at once",
+          name_of(p, loop) + ", along which " + p.buffer(prefetch->buffer).name + " is prefetched at " + location(s.where));
+  if (node.part != ir::Part::all)
     c.refuse("a whole loop", name_of(p, loop) + ", of which iterations were peeled (a guard does the same for threads)");
 }
 
@@ -277,13 +284,14 @@ namespace {
 bool has_points(const Program& p, const Stmt& root) {
   bool found = false;
   const auto look = [&](const Stmt& s) {
-    if (s.kind != Stmt::Kind::nest) return;
-    const auto& along = p.stage(s.stage).along;
-    for (std::size_t d = 0; d < s.roots.size(); ++d)
-      found = found || (!p.axis(s.roots[d].axis).reduce && std::find(along.begin(), along.end(), d) == along.end());
+    const NestStmt* nest = s.as<NestStmt>();
+    if (!nest) return;
+    const auto& along = p.stage(nest->stage).along;
+    for (std::size_t d = 0; d < nest->roots.size(); ++d)
+      found = found || (!p.axis(nest->roots[d].axis).reduce && std::find(along.begin(), along.end(), d) == along.end());
   };
   look(root);
-  ir::walk(root.body, look);
+  ir::walk(root.body(), look);
   return found;
 }
 
@@ -313,10 +321,11 @@ void finish_launches(Context& c) {
   if (gpu) refuse_functions(p, c.target);
   std::int64_t shared_bytes = 0;
   for (const Stmt& root : p.body) {
-    if (root.kind != Stmt::Kind::nest) continue;
-    const ir::Stage& stage = p.stage(root.stage);
+    const NestStmt* nest = root.as<NestStmt>();
+    if (!nest) continue;
+    const ir::Stage& stage = p.stage(nest->stage);
     bool any = false;
-    ir::walk(root.body, [&](const Stmt& s) { any = any || bound(s); });
+    ir::walk(nest->body, [&](const Stmt& s) { any = any || bound(s); });
     if (!gpu) continue;
     if (!any && has_points(p, root))  // else one thread computes it
       ashlar::refuse("schedule",
@@ -326,14 +335,15 @@ void finish_launches(Context& c) {
     Launch launch{p, c.target.device(), {}};
     std::vector<const Stmt*> path;
     launch.visit(root, path);
-    ir::walk(root.body, [&](const Stmt& s) {
-      if (s.kind == Stmt::Kind::loop && s.combines && !bound(s))
+    ir::walk(nest->body, [&](const Stmt& s) {
+      if (const LoopStmt* l = s.as<LoopStmt>(); l && l->combines && !bound(s))
         ashlar::refuse("cross_thread_reduce", name_of(p, s) + " bound to threads (bind after this call)", "a serial loop",
                        s.where);
     });
     if (launch.fragment && launch.grid)
       refuse_at(*launch.grid,
-                "warps in a launch with " + p.buffer(launch.fragment->buffer).name + " in Scope::fragment (bind to gpu::warp)",
+                "warps in a launch with " + p.buffer(launch.fragment->get<AllocStmt>().buffer).name +
+                    " in Scope::fragment (bind to gpu::warp)",
                 bound_name(p, *launch.grid));
     if (launch.all_threads && launch.extent.empty() && !launch.fragment)
       refuse_at(*launch.all_threads, "a loop bound to thread_x, warp or another axis that says how many threads there are",
@@ -344,37 +354,39 @@ void finish_launches(Context& c) {
                      "at most " + std::to_string(launch.device.max_threads) + " threads of a block of " + launch.device.name,
                      std::to_string(threads) + " in the launch of " + stage.name, root.where);
     shared_bytes = 0;
-    auto takes = [&](std::int64_t bytes, const std::string& name, Where where) {
+    auto takes = [&](std::int64_t bytes, const std::string& name, Where where, const char* call) {
       shared_bytes += (bytes + shared_unit - 1) / shared_unit * shared_unit;
       if (shared_bytes > launch.device.shared_bytes)
-        ashlar::refuse("store_in",
+        ashlar::refuse(call,
                        "at most " + std::to_string(launch.device.shared_bytes) + " bytes of shared memory in a block of " +
                            launch.device.name,
                        std::to_string(shared_bytes) + " with " + name, where);
     };
-    ir::walk(root.body, [&](const Stmt& s) {
-      if (s.kind != Stmt::Kind::alloc || !(p.buffer(s.buffer).scope == Scope::shared)) return;
-      const ir::Buffer& b = p.buffer(s.buffer);
+    ir::walk(nest->body, [&](const Stmt& s) {
+      const AllocStmt* a = s.as<AllocStmt>();
+      if (!a || !(p.buffer(a->buffer).scope == Scope::shared)) return;
+      const ir::Buffer& b = p.buffer(a->buffer);
       std::int64_t bytes = b.type.bytes();
       for (const Expr& e : analysis::storage_extents(p, s.id)) {
         const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(p));
         if (!n)
-          ashlar::refuse("store_in",
+          ashlar::refuse(analysis::scope_call(p, b),
                          "a constant size for " + b.name + " in Scope::shared (place it inside a tile of constant extent)",
                          e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
         bytes *= std::max<std::int64_t>(0, *n);
       }
       const std::int64_t ring = ring_of(p, s);
-      takes(bytes * ring, ring > 1 ? std::to_string(ring) + " buffers of " + b.name : b.name, b.where);
+      takes(bytes * ring, ring > 1 ? std::to_string(ring) + " buffers of " + b.name : b.name, b.where,
+            analysis::scope_call(p, b));
     });
     for (const Stmt* loop : launch.combined)
-      takes(launch.combining_bytes(*loop), "the parts of " + name_of(p, *loop), loop->where);
+      takes(launch.combining_bytes(*loop), "the parts of " + name_of(p, *loop), loop->where, "cross_thread_reduce");
   }
   for (const auto& [id, b] : p.buffers) {
     const Stmt* alloc = ir::alloc_of(p, id);
     if (!alloc) continue;
     if (gpu && (b.scope == Scope::registers || b.scope == Scope::stack) && ir::path_to(p, alloc->id).size() == 1)
-      ashlar::refuse("store_in",
+      ashlar::refuse(analysis::scope_call(p, b),
                      b.name + " computed inside a launch, since Scope::" + b.scope.name +
                          " belongs to a thread (compute_at, or Scope::global)",
                      "it is computed in a launch of its own", b.where);
@@ -382,7 +394,8 @@ void finish_launches(Context& c) {
     bool inside = false;
     for (const Stmt* s : ir::path_to(p, alloc->id)) inside = inside || bound(*s);
     if (!inside)
-      ashlar::refuse("store_in", b.name + " computed inside a loop bound to blocks, since Scope::shared belongs to a block",
+      ashlar::refuse(analysis::scope_call(p, b),
+                     b.name + " computed inside a loop bound to blocks, since Scope::shared belongs to a block",
                      "it is computed outside of any", b.where);
   }
 }

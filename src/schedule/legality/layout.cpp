@@ -60,7 +60,7 @@ void prove_bijective(Context& c, const ir::Buffer& b, const std::vector<Id>& var
 }
 
 void prove_bijective(Context& c, const Stmt& alloc) {
-  const ir::Buffer& b = c.p.buffer(alloc.buffer);
+  const ir::Buffer& b = c.p.buffer(alloc.get<AllocStmt>().buffer);
   // A coordinate v % n that alone holds v is a ring (prove_fold), and so is none at all; beside them the map is injective.
   const ir::Layout& l = b.layout;
   std::vector<Expr> map = l.map;

@@ -43,35 +43,35 @@ const ir::Axis* shifted_origin(const Program& p, Id axis) {
 }
 
 void prove_shift_outside_reduction(Context& c, const Stmt& nest, const ir::Axis& outer) {
+  const NestStmt& node = nest.get<NestStmt>();
   // A tile that is computed again must start from its init: no reduction loop may stand around the tile loop, and an init that
   // stands apart must stand in it.
-  const auto has = [&](const Stmt& s, Stmt::Piece piece) {
+  const auto has = [&](const Stmt& s, ir::Piece piece) {
     bool found = false;
-    ir::walk(s.body, [&](const Stmt& b) {
-      found = found || (b.kind == Stmt::Kind::block && b.stage == nest.stage && b.piece == piece);
-    });
+    ir::walk(s.body(),
+             [&](const Stmt& b) { found = found || (ir::is_block_of(b, node.stage) && b.get<BlockStmt>().piece == piece); });
     return found;
   };
   std::vector<const Stmt*> loops;
   const std::function<void(const Stmt&, std::vector<const Stmt*>&)> visit = [&](const Stmt& s,
                                                                                 std::vector<const Stmt*>& around) {
-    if (s.kind == Stmt::Kind::loop) {
-      if (derives_from(c.p, s.axis, outer.id))
+    if (const LoopStmt* loop = s.as<LoopStmt>()) {
+      if (derives_from(c.p, loop->axis, outer.id))
         for (const Stmt* r : around)
-          if (c.p.axis(r->axis).reduce)
+          if (c.p.axis(r->get<LoopStmt>().axis).reduce)
             c.unproved(Obligation::idempotent, "a loop with Tail::shift outside of the reduction loops",
-                       c.p.axis(s.axis).name + " inside " + c.p.axis(r->axis).name,
-                       "the last two tiles overlap; each step of " + c.p.axis(r->axis).name +
+                       c.p.axis(loop->axis).name + " inside " + c.p.axis(r->get<LoopStmt>().axis).name,
+                       "the last two tiles overlap; each step of " + c.p.axis(r->get<LoopStmt>().axis).name +
                            " would accumulate twice into their common points");
-      if (derives_from(c.p, s.axis, outer.id) && has(s, Stmt::Piece::update) && !has(s, Stmt::Piece::init))
+      if (derives_from(c.p, loop->axis, outer.id) && has(s, ir::Piece::update) && !has(s, ir::Piece::init))
         c.unproved(Obligation::idempotent, "the init inside the tile loop of Tail::shift",
-                   c.p.stage(nest.stage).name + ", whose init stands outside of " + c.p.axis(s.axis).name,
+                   c.p.stage(node.stage).name + ", whose init stands outside of " + c.p.axis(loop->axis).name,
                    "the last two tiles overlap, and both would accumulate into what one init has started");
       around.push_back(&s);
     }
-    for (const Stmt& b : s.body)
-      if (b.kind != Stmt::Kind::nest) visit(b, around);
-    if (s.kind == Stmt::Kind::loop) around.pop_back();
+    for (const Stmt& b : s.body())
+      if (!b.is<NestStmt>()) visit(b, around);
+    if (s.is<LoopStmt>()) around.pop_back();
   };
   visit(nest, loops);
 }
@@ -82,7 +82,7 @@ const char* word(ir::ReducerKind kind) {
 }
 
 void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
-  const ir::Axis* a = &c.p.axis(loop.axis);
+  const ir::Axis* a = &c.p.axis(loop.get<LoopStmt>().axis);
   while (a->origin == ir::Axis::Origin::split_outer) {
     const ir::Axis& split = c.p.axis(a->parent);
     // That tiles begin at different places is what vectors, threads and workers rely on: each tile is there once.
@@ -165,8 +165,8 @@ bool zero_from(const Program& p, const Expr& value, Id k, const Expr& end) {
 }
 
 void prove_tail(Context& c, const Stmt& loop, const Expr& factor, ir::Tail tail) {
-  const ir::Axis& axis = c.p.axis(loop.axis);
-  const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
+  const ir::Axis& axis = c.p.axis(loop.get<LoopStmt>().axis);
+  const ir::Stage& stage = stage_around(c.p, loop.id);
   const Facts facts = facts_around(c.p, loop);
   const std::string name = name_of(c.p, loop);
   if (stage.is_recurrence() && tail == ir::Tail::shift)
@@ -212,7 +212,8 @@ void prove_split(Context& c, const Stmt& nest, const ir::Axis& outer) {
   const ir::Axis& parent = c.p.axis(outer.parent);
   auto path = ir::path_to(c.p, nest.id);
   const Facts facts = analysis::facts_at(c.p, path);
-  const std::string split = parent.name + " of " + c.p.stage(nest.stage).name + ", split at " + location(outer.where);
+  const std::string split =
+      parent.name + " of " + c.p.stage(nest.get<NestStmt>().stage).name + ", split at " + location(outer.where);
   if (outer.tail == ir::Tail::exact) {
     const auto proof = analysis::prove(ir::eq(ir::mod(parent.extent, outer.factor), ir::index(0)), facts);
     if (!proof)
@@ -232,16 +233,18 @@ namespace {
 // A loop of a skewed pair: it stands inside the loop over the other axis, or a part of it, and its ends follow from that.
 void prove_tight_skewed(Context& c, const Stmt& loop, const std::vector<Id>& skews) {
   const std::string name = name_of(c.p, loop);
-  if (loop.part != ir::Part::all) c.refuse("a whole loop (peel and partition know no ends that follow a skew)", name);
-  if (loop.loop_kind == ir::LoopKind::bound || loop.loop_kind == ir::LoopKind::vthread)
+  const LoopStmt& node = loop.get<LoopStmt>();
+  if (node.part != ir::Part::all) c.refuse("a whole loop (peel and partition know no ends that follow a skew)", name);
+  if (node.kind == ir::LoopKind::bound || node.kind == ir::LoopKind::vthread)
     c.refuse("a loop with as many iterations for all threads", name + ", which was tightened along a skew");
   std::string inside;
   for (Id y : skews) {
     const ir::Axis& skewed = c.p.axis(y);
-    const bool moves = derives_from(c.p, loop.axis, y);
+    const bool moves = derives_from(c.p, node.axis, y);
     const std::vector<Id> other = ir::leaves_of(c.p, moves ? skewed.outer : y);
     for (const Stmt* s : ir::path_to(c.p, loop.id))
-      if (s->kind == Stmt::Kind::loop && s->id != loop.id && std::find(other.begin(), other.end(), s->axis) != other.end())
+      if (const LoopStmt* l = s->as<LoopStmt>();
+          l && s->id != loop.id && std::find(other.begin(), other.end(), l->axis) != other.end())
         return;
     inside += (inside.empty() ? "" : ", ") + c.p.axis(other.front()).name;
   }
@@ -250,8 +253,9 @@ void prove_tight_skewed(Context& c, const Stmt& loop, const std::vector<Id>& ske
 }  // namespace
 
 void prove_tight(Context& c, const Stmt& loop) {
-  const ir::Axis& a = c.p.axis(loop.axis);
-  if (const std::vector<Id> skews = ir::skews_of(c.p, loop.axis); !skews.empty()) return prove_tight_skewed(c, loop, skews);
+  const LoopStmt& node = loop.get<LoopStmt>();
+  const ir::Axis& a = c.p.axis(node.axis);
+  if (const std::vector<Id> skews = ir::skews_of(c.p, node.axis); !skews.empty()) return prove_tight_skewed(c, loop, skews);
   if (a.origin != ir::Axis::Origin::split_inner || (a.tail != ir::Tail::guard && a.tail != ir::Tail::predicate))
     c.refuse("the inner loop of a split with Tail::guard, or a loop of two skewed axes",
              name_of(c.p, loop) + (a.origin == ir::Axis::Origin::split_inner   ? ", the inner loop of a split with another tail"
@@ -260,8 +264,7 @@ void prove_tight(Context& c, const Stmt& loop) {
                                                                                : ", which no split made"));
   for (Id leaf : ir::leaves_of(c.p, c.p.axis(a.parent).became.front())) {
     bool around = false;
-    for (const Stmt* s : ir::path_to(c.p, loop.id))
-      around |= s->kind == Stmt::Kind::loop && s->axis == leaf && s->id != loop.id;
+    for (const Stmt* s : ir::path_to(c.p, loop.id)) around |= ir::runs_over(*s, leaf) && s->id != loop.id;
     if (!around)
       c.refuse("the outer loop of the split that made " + name_of(c.p, loop) + " to stand around it",
                c.p.axis(leaf).name + " inside it");
@@ -281,17 +284,17 @@ namespace {
 
 void no_kind_around_or_inside(Context& c, const Stmt& loop, ir::LoopKind kind, const std::string& expected) {
   for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->id != loop.id && s->loop_kind == kind)
+    if (const LoopStmt* l = s->as<LoopStmt>(); l && s->id != loop.id && l->kind == kind)
       c.refuse(expected, name_of(c.p, loop) + " inside " + name_of(c.p, *s) + ", at " + location(s->where));
-  ir::walk(loop.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop && s.loop_kind == kind)
+  ir::walk(loop.body(), [&](const Stmt& s) {
+    if (ir::is_loop(s, kind))
       c.refuse(expected, name_of(c.p, s) + ", at " + location(s.where) + ", inside " + name_of(c.p, loop));
   });
 }
 
 // Two iterations of a reduction loop, as text.
 std::string two_updates(const Program& p, const Stmt& loop, const ir::Stage& stage) {
-  const std::string k = p.axis(loop.axis).name;
+  const std::string k = p.axis(loop.get<LoopStmt>().axis).name;
   std::string at;
   for (const ir::IterVar& v : stage.iters)
     if (v.kind != ir::IterKind::reduce) at += (at.empty() ? "" : ", ") + v.name;
@@ -303,7 +306,7 @@ std::string two_updates(const Program& p, const Stmt& loop, const ir::Stage& sta
 namespace {
 
 // Does a stage store to another place as one of its leaf axes moves? Not if it lies in a ring of one.
-bool moves(const Program& p, const Stmt& nest, const ir::Buffer& buffer, Id axis) {
+bool moves(const Program& p, const NestStmt& nest, const ir::Buffer& buffer, Id axis) {
   if (buffer.layout.map.empty()) return true;
   const ir::Substitution values = ir::iter_values(p, nest);
   ir::Substitution at;
@@ -317,53 +320,56 @@ bool moves(const Program& p, const Stmt& nest, const ir::Buffer& buffer, Id axis
 }  // namespace
 
 void prove_vectorizable(Context& c, const Stmt& loop) {
-  const ir::Axis& axis = c.p.axis(loop.axis);
-  const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
+  const LoopStmt& node = loop.get<LoopStmt>();
+  const ir::Axis& axis = c.p.axis(node.axis);
+  const ir::Stage& stage = stage_around(c.p, loop.id);
   const bool puts = axis.reduce && stage.scatters();
   if (puts) prove_steps_apart(c, loop, "lanes that store to places of their own", "rfactor makes private results");
   if (axis.reduce && !puts)
     c.unproved(Obligation::disjoint, "a loop whose iterations are independent (rfactor makes lanes of a reduction)",
                name_of(c.p, loop) + ", a reduction", two_updates(c.p, loop, stage));
-  if (stage.is_reduction() && shifted_origin(c.p, loop.axis))
+  if (stage.is_reduction() && shifted_origin(c.p, node.axis))
     c.unproved(Obligation::disjoint, "a loop whose iterations are independent",
                name_of(c.p, loop) + ", tiles that overlap by Tail::shift",
                "the last two tiles both accumulate into their common points");
   // Tiles begin at different places, so lanes over whole tiles never meet; lanes over tiles and what is in them do.
   for (const auto& [id, a] : c.p.axes)
-    if (a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift && derives_from(c.p, loop.axis, id) &&
-        derives_from(c.p, loop.axis, c.p.axis(a.parent).became[1]))
+    if (a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift && derives_from(c.p, node.axis, id) &&
+        derives_from(c.p, node.axis, c.p.axis(a.parent).became[1]))
       c.unproved(Obligation::disjoint, "lanes that store to places of their own",
                  name_of(c.p, loop) + ", a fusion of tiles that overlap by Tail::shift",
                  "the last two tiles both store their common points");
   const bool same = analysis::over_dropped(c.p, loop, analysis::dropped_iters(c.p, stage));  // prove_dropped's business
   if (!ir::is_int(axis.extent, 1) && !puts)
     for (Id b : stage.buffers)
-      if (!(same && !c.p.buffer(b).layout.dropped.empty()) && !moves(c.p, nest_of(c.p, loop.id), c.p.buffer(b), axis.id))
+      if (!(same && !c.p.buffer(b).layout.dropped.empty()) &&
+          !moves(c.p, nest_of(c.p, loop.id).get<NestStmt>(), c.p.buffer(b), axis.id))
         c.unproved(Obligation::disjoint, "lanes that store to places of their own",
                    name_of(c.p, loop) + ", while " + c.p.buffer(b).name + " keeps one element for all of them");
   no_kind_around_or_inside(c, loop, ir::LoopKind::vectorized, "one vectorized loop on a path");
-  ir::walk(loop.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest)
+  ir::walk(loop.body(), [&](const Stmt& s) {
+    if (const NestStmt* nest = s.as<NestStmt>())
       c.refuse("a vectorized loop with nothing computed inside it",
-               c.p.stage(s.stage).name + " is computed inside " + name_of(c.p, loop));
-    if (s.kind == Stmt::Kind::loop) {
-      if (s.loop_kind == ir::LoopKind::parallel)
+               c.p.stage(nest->stage).name + " is computed inside " + name_of(c.p, loop));
+    if (const LoopStmt* l = s.as<LoopStmt>()) {
+      if (l->kind == ir::LoopKind::parallel)
         c.refuse("parallel loops outside of vectorized ones", name_of(c.p, s) + " inside " + name_of(c.p, loop));
       const ir::LoopRange r = ir::range_of(c.p, s);
       if (ir::uses_var(r.begin, axis.id) || ir::uses_var(r.end, axis.id))
         c.unproved(
             Obligation::capacity, "inner loops that run alike in every lane",
             name_of(c.p, s) + " from " + ir::text(r.begin) + " to " + ir::text(r.end) + ", which depends on " + axis.name,
-            "lanes " + axis.name + " = 0 and " + axis.name + " = 1 run other iterations of " + c.p.axis(s.axis).name);
+            "lanes " + axis.name + " = 0 and " + axis.name + " = 1 run other iterations of " + c.p.axis(l->axis).name);
     }
   });
 }
 
 void prove_independent(Context& c, const Stmt& loop, bool in_memory) {
+  const LoopStmt& node = loop.get<LoopStmt>();
   const Program& p = c.p;
-  const ir::Axis& axis = p.axis(loop.axis);
+  const ir::Axis& axis = p.axis(node.axis);
   const Stmt& nest = nest_of(p, loop.id);
-  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Stage& stage = p.stage(nest.get<NestStmt>().stage);
   const std::string independent = "a loop whose iterations are independent";
   if (axis.reduce && !(stage.atomic && in_memory)) {
     if (!stage.scatters())
@@ -372,7 +378,7 @@ void prove_independent(Context& c, const Stmt& loop, bool in_memory) {
     prove_steps_apart(c, loop, independent, "rfactor makes private results, atomic combines in memory");
   }
   if (stage.is_reduction())
-    if (shifted_origin(p, loop.axis))
+    if (shifted_origin(p, node.axis))
       c.unproved(Obligation::disjoint, independent, name_of(p, loop) + ", tiles that overlap by Tail::shift",
                  "the last two tiles both accumulate into their common points of " + stage.name);
   prove_apart(c, loop);
@@ -380,18 +386,20 @@ void prove_independent(Context& c, const Stmt& loop, bool in_memory) {
 
 // What other stages write inside must be private to an iteration, or lie in places of its own.
 void prove_apart(Context& c, const Stmt& loop) {
+  const LoopStmt& node = loop.get<LoopStmt>();
   const Program& p = c.p;
-  const ir::Axis& axis = p.axis(loop.axis);
-  const ir::Stage& stage = p.stage(nest_of(p, loop.id).stage);
+  const ir::Axis& axis = p.axis(node.axis);
+  const ir::Stage& stage = stage_around(p, loop.id);
   const std::string independent = "a loop whose iterations are independent";
-  ir::walk(loop.body, [&](const Stmt& s) {
-    if (s.kind != Stmt::Kind::nest || s.stage == stage.id) return;
-    const ir::Stage& inner = p.stage(s.stage);
-    for (const ir::Slide& slide : s.slides)
+  ir::walk(loop.body(), [&](const Stmt& s) {
+    const NestStmt* nest = s.as<NestStmt>();
+    if (!nest || nest->stage == stage.id) return;
+    const ir::Stage& inner = p.stage(nest->stage);
+    for (const ir::Slide& slide : nest->slides)
       if (slide.loop == loop.id)
         c.unproved(Obligation::disjoint, independent, name_of(p, loop) + ", along which " + inner.name + " slides",
                    "iteration " + axis.name + " = 1 reads what iteration " + axis.name + " = 0 computed");
-    if (s.after == stage.id && !shifted_origin(p, loop.axis)) return;  // at the points its producer owns
+    if (nest->after == stage.id && !shifted_origin(p, node.axis)) return;  // at the points its producer owns
     for (Id b : inner.buffers) {
       const Stmt* alloc = ir::alloc_of(p, b);
       if (alloc && encloses(p, loop.id, alloc->id)) continue;
@@ -402,8 +410,8 @@ void prove_apart(Context& c, const Stmt& loop) {
       const auto below = analysis::loops_below(p, path, loop.id);
       const std::set<Id> dropped = p.buffer(b).layout.dropped.empty() ? std::set<Id>{} : analysis::dropped_iters(p, inner);
       const analysis::Box stored = alloc ? analysis::logical_box(p, alloc->id) : analysis::Box{};
-      for (std::size_t d = 0; d < s.roots.size(); ++d) {
-        const ir::Root& r = s.roots[d];
+      for (std::size_t d = 0; d < nest->roots.size(); ++d) {
+        const ir::Root& r = nest->roots[d];
         if (dropped.count(r.iter) || p.axis(r.axis).reduce) continue;  // no place of its own there
         const Expr last = ir::sub(ir::add(r.begin, analysis::covered_extent(p, r.axis)), ir::index(1));
         const Interval lo = analysis::bounds_over(r.begin, below, facts), hi = analysis::bounds_over(last, below, facts);
@@ -430,7 +438,7 @@ void prove_parallel(Context& c, const Stmt& loop) {
   const Program& p = c.p;
   no_kind_around_or_inside(c, loop, ir::LoopKind::parallel, "one parallel loop on a path (fuse them)");
   for (const Stmt* s : ir::path_to(p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized && s->id != loop.id)
+    if (ir::is_loop(*s, ir::LoopKind::vectorized) && s->id != loop.id)
       c.refuse("parallel loops outside of vectorized ones", name_of(p, loop) + " inside " + name_of(p, *s));
 }
 

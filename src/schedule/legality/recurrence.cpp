@@ -12,16 +12,17 @@
 namespace ashlar::schedule {
 
 void prove_recurrence(Context& c, const Stmt& nest) {
-  const ir::Stage& stage = c.p.stage(nest.stage);
+  const ir::Stage& stage = c.p.stage(nest.get<NestStmt>().stage);
   const auto found = analysis::misordered(c.p, nest);
   if (!found) return;
   const Stmt& loop = *found->loop;
-  const std::string& name = c.p.axis(loop.axis).name;
+  const LoopStmt& l = loop.get<LoopStmt>();
+  const std::string& name = c.p.axis(l.axis).name;
   if (found->order)
     return c.unproved(Obligation::order, "loops of " + stage.name + " that compute " + found->read + " before its reader",
                       name_of(c.p, loop) + ", in which the reader may come first", found->iterations);
   c.unproved(Obligation::disjoint, "a loop whose iterations are independent, or one of kind serial",
-             name_of(c.p, loop) + ", which is " + word(loop.loop_kind) + ", while " + stage.name + " reads " + found->read,
+             name_of(c.p, loop) + ", which is " + word(l.kind) + ", while " + stage.name + " reads " + found->read,
              found->iterations + ", of another iteration of " + name);
 }
 
@@ -34,14 +35,15 @@ std::optional<std::vector<const Stmt*>> around_steps(const Program& p, const Stm
   std::optional<std::vector<const Stmt*>> found;
   const auto visit = [&](const auto& self, const std::vector<Stmt>& body) -> void {
     for (const Stmt& s : body) {
-      if (s.kind != Stmt::Kind::loop) continue;
-      if (s.axis == axis && !found) found = around;
+      const LoopStmt* loop = s.as<LoopStmt>();
+      if (!loop) continue;
+      if (loop->axis == axis && !found) found = around;
       around.push_back(&s);
-      self(self, s.body);
+      self(self, loop->body);
       around.pop_back();
     }
   };
-  visit(visit, nest.body);
+  visit(visit, nest.body());
   return found;
 }
 
@@ -51,8 +53,9 @@ std::optional<std::vector<const Stmt*>> around_steps(const Program& p, const Stm
 // readers no other iteration of the loops around runs: then no read of the recurrence's own comes too late. Those of others
 // come when all is computed, up to the last step: what they read is among the last n.
 bool prove_steps_fold(Context& c, const Stmt& nest, const ir::Buffer& buffer, std::size_t dim, std::int64_t slots) {
+  const NestStmt& n = nest.get<NestStmt>();
   const Program& p = c.p;
-  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Stage& stage = p.stage(n.stage);
   if (!stage.is_recurrence()) return false;
   const auto reads = ir::self_reads(p, stage);
   if (std::all_of(reads.begin(), reads.end(), [&](const ir::SelfRead& r) { return r.back[dim] && *r.back[dim] == 0; }))
@@ -76,7 +79,7 @@ bool prove_steps_fold(Context& c, const Stmt& nest, const ir::Buffer& buffer, st
                    element(step.descending ? source - slots : source + slots) + " has taken");
   }
   const ir::Root* root = nullptr;
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : n.roots)
     if (r.iter == step.id) root = &r;
   if (!root) throw InternalError("a nest lacks a root for an iteration variable");
   const auto around = around_steps(p, nest, root->axis);
@@ -86,7 +89,7 @@ bool prove_steps_fold(Context& c, const Stmt& nest, const ir::Buffer& buffer, st
                       "a loop that was split, fused or skewed", ""),
            true;
   for (const Stmt* loop : *around)
-    if (!analysis::iterations_apart(p, stage, loop->axis))
+    if (!analysis::iterations_apart(p, stage, loop->get<LoopStmt>().axis))
       c.unproved(Obligation::capacity,
                  "the loop over " + step.name + " of " + stage.name + " outside of those in which a step reads other points",
                  name_of(p, *loop) + " around it", "all steps of one point are done before another point reads them");
@@ -97,7 +100,7 @@ bool prove_steps_fold(Context& c, const Stmt& nest, const ir::Buffer& buffer, st
     c.refuse("readers of " + buffer.name + " beside where it is computed", stage.name + ", which has none there");
   const analysis::Interval& read = window.at(dim);
   Expr first = root->begin, last = ir::sub(ir::add(root->begin, root->extent), ir::index(1));
-  if (std::any_of(nest.slides.begin(), nest.slides.end(), [&](const ir::Slide& s) { return s.iter == step.id; })) {
+  if (std::any_of(n.slides.begin(), n.slides.end(), [&](const ir::Slide& s) { return s.iter == step.id; })) {
     const analysis::Interval all = analysis::required_region(p, nest.id).at(dim);  // with those of iterations before
     first = all.lo, last = all.hi;
   }
@@ -116,7 +119,7 @@ bool prove_steps_fold(Context& c, const Stmt& nest, const ir::Buffer& buffer, st
 void prove_inside(Context& c, const Stmt& nest, Id recurrence) {
   const auto found = analysis::misplaced(c.p, nest, recurrence);
   if (!found) return;
-  const std::string &name = c.p.stage(recurrence).name, &inside = c.p.stage(nest.stage).name;
+  const std::string &name = c.p.stage(recurrence).name, &inside = c.p.stage(nest.get<NestStmt>().stage).name;
   c.unproved(Obligation::order, inside + " inside the loops along which " + name + " runs, since each reads the other", *found,
              "a step of " + name + " reads " + inside + ", which reads the steps of " + name + " before");
 }

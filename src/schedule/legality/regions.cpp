@@ -23,7 +23,7 @@ namespace {
 
 const Stmt& loop_around(const Program& p, const Stmt& nest, Id loop) {
   for (const Stmt* s : ir::path_to(p, nest.id))
-    if (s->id == loop && s->kind == Stmt::Kind::loop) return *s;
+    if (s->id == loop && s->is<LoopStmt>()) return *s;
   throw InternalError("a nest slides along a loop that is not around it");
 }
 
@@ -71,14 +71,16 @@ const ir::Axis* padded_below(const Program& p, Id axis) {
 // For every iteration r of the loop but the first: the window moves forward (lo and hi do not fall), leaves no gap
 // (lo(r) <= hi(r-1) + 1), and in the other dimensions it stays where it is.
 void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
+  const NestStmt& node = nest.get<NestStmt>();
   const Program& p = c.p;
-  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Stage& stage = p.stage(node.stage);
   const Stmt& loop = loop_around(p, nest, slide.loop);
-  const ir::Axis& axis = p.axis(loop.axis);
+  const LoopStmt& l = loop.get<LoopStmt>();
+  const ir::Axis& axis = p.axis(l.axis);
   const std::string where = stage.name + " along " + name_of(p, loop);
-  if (loop.loop_kind != ir::LoopKind::serial && loop.loop_kind != ir::LoopKind::unrolled)
+  if (l.kind != ir::LoopKind::serial && l.kind != ir::LoopKind::unrolled)
     c.unproved(Obligation::disjoint, "a serial or unrolled loop to slide along",
-               name_of(p, loop) + ", which is " + word(loop.loop_kind),
+               name_of(p, loop) + ", which is " + word(l.kind),
                "iteration " + axis.name + " = 1 reads what " + axis.name + " = 0 computed");
   const auto path = ir::path_to(p, nest.id);
   if (path.size() < 2 || path[path.size() - 2]->id != loop.id)
@@ -90,7 +92,7 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
       c.unproved(Obligation::cover, "storage outside of the loop it slides along (store_at an outer loop)",
                  p.buffer(b).name + " is stored inside " + name_of(p, loop));
   }
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : node.roots)
     if (const ir::Axis* padded = r.iter == slide.iter ? padded_below(p, r.axis) : nullptr)
       c.unproved(Obligation::cover, "a nest that computes nothing past its window in the dimension in which it slides",
                  where + ", whose " + padded->name + " is of a split with Tail::pad",
@@ -102,7 +104,7 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
   const Expr before = ir::sub(ir::axis_var(p, axis.id), ir::index(1));
   const bool guarded =
       axis.origin == ir::Axis::Origin::split_inner && (axis.tail == ir::Tail::guard || axis.tail == ir::Tail::predicate);
-  const std::string advice = guarded && !loop.tight
+  const std::string advice = guarded && !l.tight
                                  ? " (tighten(" + axis.name +
                                        ") first, or split with Tail::exact or Tail::shift: the last iterations of a " +
                                        "guarded split need nothing)"
@@ -165,9 +167,9 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
                  p.stage(buffer.stage).name + ", which has none there");
       Interval live = window.at(dim);
       const Id iter = p.stage(buffer.stage).iters[dim].id;
-      const bool slides =
-          std::any_of(nest->slides.begin(), nest->slides.end(), [&](const ir::Slide& s) { return s.iter == iter; });
-      for (const ir::Root& r : nest->roots)
+      const bool slides = std::any_of(nest->get<NestStmt>().slides.begin(), nest->get<NestStmt>().slides.end(),
+                                      [&](const ir::Slide& s) { return s.iter == iter; });
+      for (const ir::Root& r : nest->get<NestStmt>().roots)
         if (r.iter == iter) {
           const Expr covered = analysis::covered_extent(p, r.axis);
           if (!slides) {  // all of what is computed, which may be more than what is read
@@ -183,7 +185,7 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
         if (path.size() == 1)
           later = ", and all of " + buffer.name +
                   " is computed before its readers; compute_at (and slide, where windows overlap) come before fold";
-        else if (nest->slides.empty())
+        else if (nest->get<NestStmt>().slides.empty())
           later = "; where its windows overlap, slide comes before fold";
         c.unproved(Obligation::capacity,
                    "a ring with room for what is live at once: dimension " + std::to_string(dim) + " of " + buffer.name +
@@ -202,9 +204,8 @@ enum class Left { one, run, all, gaps };
 Left left_inside(const Program& p, Id axis, const std::vector<const Stmt*>& around) {
   const ir::Axis& a = p.axis(axis);
   if (a.became.empty()) {
-    const bool fixed = ir::is_int(a.extent, 1) || std::any_of(around.begin(), around.end(), [&](const Stmt* s) {
-                         return s->kind == Stmt::Kind::loop && s->axis == axis;
-                       });
+    const bool fixed = ir::is_int(a.extent, 1) ||
+                       std::any_of(around.begin(), around.end(), [&](const Stmt* s) { return ir::runs_over(*s, axis); });
     return fixed ? Left::one : Left::all;
   }
   const Left outer = left_inside(p, a.became[0], around);
@@ -223,22 +224,23 @@ Left left_inside(const Program& p, Id axis, const std::vector<const Stmt*>& arou
 
 // Does the statement accumulate, or store whole, points of the stage?
 bool finishes(const Stmt& s, Id stage) {
-  if (s.kind == Stmt::Kind::block && s.stage == stage) return s.piece != Stmt::Piece::init;
-  return std::any_of(s.body.begin(), s.body.end(), [&](const Stmt& b) { return finishes(b, stage); });
+  if (const BlockStmt* block = s.as<BlockStmt>(); block && block->stage == stage) return block->piece != ir::Piece::init;
+  return std::any_of(s.body().begin(), s.body().end(), [&](const Stmt& b) { return finishes(b, stage); });
 }
 
 // Nothing of the producer comes after the nest but the other parts of a loop that was peeled, which have other points.
 void prove_finished(Context& c, const std::vector<const Stmt*>& path, const ir::Stage& producer) {
   for (std::size_t k = 0; k + 1 < path.size(); ++k) {
-    const std::vector<Stmt>& body = path[k]->body;
+    const std::vector<Stmt>& body = path[k]->body();
     for (const Stmt* s = path[k + 1] + 1; s != body.data() + body.size(); ++s) {
       if (!finishes(*s, producer.id)) continue;
-      const bool parts = s->kind == Stmt::Kind::loop && path[k + 1]->kind == Stmt::Kind::loop && s->axis == path[k + 1]->axis &&
-                         !c.p.axis(s->axis).reduce && finishes(*path[k + 1], producer.id);
+      const LoopStmt *later = s->as<LoopStmt>(), *here = path[k + 1]->as<LoopStmt>();
+      const bool parts =
+          later && here && later->axis == here->axis && !c.p.axis(here->axis).reduce && finishes(*path[k + 1], producer.id);
       if (!parts)
         c.unproved(Obligation::order, "a loop after which the points of " + producer.name + " are finished",
-                   (path[k + 1]->kind == Stmt::Kind::loop ? name_of(c.p, *path[k + 1]) : c.p.stage(path.back()->stage).name) +
-                       ", after which " + producer.name + " goes on");
+                   (here ? name_of(c.p, *path[k + 1]) : c.p.stage(path.back()->get<NestStmt>().stage).name) + ", after which " +
+                       producer.name + " goes on");
     }
   }
 }
@@ -247,32 +249,35 @@ void prove_finished(Context& c, const std::vector<const Stmt*>& path, const ir::
 
 // Reverse compute_at: the nest runs where its producer's points are finished, each point once; they are a box.
 void prove_after(Context& c, const Stmt& nest) {
+  const NestStmt& node = nest.get<NestStmt>();
   const Program& p = c.p;
   const auto path = ir::path_to(p, nest.id);
-  const ir::Stage& producer = p.stage(nest.after);
+  const ir::Stage& producer = p.stage(node.after);
   for (const Stmt* s : path) {
-    if (s->kind != Stmt::Kind::nest || s->stage != producer.id) continue;
-    for (const ir::Root& r : s->roots)
+    const NestStmt* n = s->as<NestStmt>();
+    if (!n || n->stage != producer.id) continue;
+    for (const ir::Root& r : n->roots)
       if (!p.axis(r.axis).reduce && left_inside(p, r.axis, path) == Left::gaps)
         c.unproved(Obligation::cover,
-                   "the loops of " + producer.name + " inside, where " + p.stage(nest.stage).name +
+                   "the loops of " + producer.name + " inside, where " + p.stage(node.stage).name +
                        " is computed, to finish a box of it (outer parts of a split around inner ones)",
                    p.axis(r.axis).name + ", of which they finish parts with gaps between them");
   }
   for (const Stmt* s : path) {
-    if (s->kind != Stmt::Kind::loop || nest_of(p, s->id).stage != producer.id || !p.axis(s->axis).reduce) continue;
+    const LoopStmt* loop = s->as<LoopStmt>();
+    if (!loop || stage_around(p, s->id).id != producer.id || !p.axis(loop->axis).reduce) continue;
     // inside a reduction loop: its last iteration alone, which must exist
     const Facts facts = analysis::facts_of_arguments(p);
-    const auto proof = analysis::prove(ir::ge(p.axis(s->axis).extent, ir::index(1)), facts);
+    const auto proof = analysis::prove(ir::ge(p.axis(loop->axis).extent, ir::index(1)), facts);
     if (!proof)
       c.unproved(Obligation::cover,
-                 "a reduction with at least one step (a Symbol with min 1), else " + p.stage(nest.stage).name +
+                 "a reduction with at least one step (a Symbol with min 1), else " + p.stage(node.stage).name +
                      " would never be computed",
-                 p.axis(s->axis).name + " in " + ir::text(p.axis(s->axis).extent), proof.why);
+                 p.axis(loop->axis).name + " in " + ir::text(p.axis(loop->axis).extent), proof.why);
     const ir::LoopRange r = ir::range_of(p, *s);
-    const Expr last = ir::sub(p.axis(s->axis).extent, ir::index(1));
-    if (s->part == ir::Part::but_last || s->part == ir::Part::first || s->part == ir::Part::middle ||
-        s->part == ir::Part::full || s->part == ir::Part::below || s->part == ir::Part::between)
+    const Expr last = ir::sub(p.axis(loop->axis).extent, ir::index(1));
+    if (loop->part == ir::Part::but_last || loop->part == ir::Part::first || loop->part == ir::Part::middle ||
+        loop->part == ir::Part::full || loop->part == ir::Part::below || loop->part == ir::Part::between)
       c.unproved(
           Obligation::cover, "the loop that holds the last step of the reduction",
           name_of(p, *s) + " in [" + ir::text(r.begin) + ", " + ir::text(r.end) + "), while the last is " + ir::text(last));
@@ -304,25 +309,26 @@ struct OrderChecker {
   void body(const std::vector<Stmt>& list) {
     std::vector<Id> here;
     for (const Stmt& s : list) {
-      if (s.kind == Stmt::Kind::alloc) {
-        if (std::find(reducing.begin(), reducing.end(), c.p.buffer(s.buffer).stage) != reducing.end())
-          throw InternalError("storage of " + c.p.buffer(s.buffer).name + " inside its own reduction loops");
-        if (!allocated.insert(s.buffer))
-          throw InternalError("two allocations of " + c.p.buffer(s.buffer).name + " in one scope");
-        here.push_back(s.buffer);
+      if (const AllocStmt* alloc = s.as<AllocStmt>()) {
+        if (std::find(reducing.begin(), reducing.end(), c.p.buffer(alloc->buffer).stage) != reducing.end())
+          throw InternalError("storage of " + c.p.buffer(alloc->buffer).name + " inside its own reduction loops");
+        if (!allocated.insert(alloc->buffer))
+          throw InternalError("two allocations of " + c.p.buffer(alloc->buffer).name + " in one scope");
+        here.push_back(alloc->buffer);
       }
-      if (s.kind == Stmt::Kind::block) block(s);
-      if (s.kind == Stmt::Kind::prefetch) prefetch(s);
-      const bool reduces = s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce;
+      if (s.is<BlockStmt>()) block(s);
+      if (const PrefetchStmt* ahead = s.as<PrefetchStmt>()) prefetch(s, *ahead);
+      const LoopStmt* loop = s.as<LoopStmt>();
+      const bool reduces = loop && c.p.axis(loop->axis).reduce;
       if (reduces) {
-        const Id reduced = nest_of(c.p, s.id).stage;
+        const Id reduced = stage_around(c.p, s.id).id;
         if (std::find(reducing.begin(), reducing.end(), reduced) == reducing.end()) start(c.p.stage(reduced));
         reducing.push_back(reduced);
       }
-      body(s.body);
+      body(s.body());
       if (reduces) reducing.pop_back();
-      if (s.kind == Stmt::Kind::nest)
-        for (Id b : c.p.stage(s.stage).buffers) computed.insert(b);
+      if (const NestStmt* nest = s.as<NestStmt>())
+        for (Id b : c.p.stage(nest->stage).buffers) computed.insert(b);
     }
     for (Id b : here) allocated.erase(b), computed.erase(b);
   }
@@ -340,32 +346,34 @@ struct OrderChecker {
       });
   }
   // What is asked for exists there, and the loop along which it is asked for still reads it at an address known in advance.
-  void prefetch(const Stmt& s) {
-    const auto it = c.p.buffers.find(s.buffer);
+  void prefetch(const Stmt& s, const PrefetchStmt& ahead) {
+    const auto it = c.p.buffers.find(ahead.buffer);
     if (it == c.p.buffers.end()) throw InternalError("a prefetch of a buffer that is not there");
     const std::string what = "the prefetch of " + it->second.name;
     const std::string move = " (move this call before the prefetch)";
-    if (it->second.role == ir::Role::temporary && !allocated.count(s.buffer))
+    if (it->second.role == ir::Role::temporary && !allocated.count(ahead.buffer))
       c.refuse("storage of " + it->second.name + " around " + what + move, "storage further in");
     const Stmt* loop = nullptr;
     for (const Stmt* around : ir::path_to(c.p, s.id))
-      if (around->id == s.loop && around->kind == Stmt::Kind::loop) loop = around;
+      if (around->id == ahead.loop && around->is<LoopStmt>()) loop = around;
     if (!loop) c.refuse("the loop along which " + what + " runs to stay as it is" + move, "a step that takes it apart");
     // A reduction that starts inside the loop has the start before its outermost reduction loop.
     const auto starts_before = [&](const Stmt& b) {
       for (const Stmt* around : ir::path_to(c.p, b.id)) {
-        if (around->kind == Stmt::Kind::loop && c.p.axis(around->axis).reduce && nest_of(c.p, around->id).stage == b.stage)
+        if (const LoopStmt* l = around->as<LoopStmt>();
+            l && c.p.axis(l->axis).reduce && stage_around(c.p, around->id).id == b.get<BlockStmt>().stage)
           return true;
         if (around == loop) return false;
       }
       return false;
     };
     bool read = false;
-    ir::walk(loop->body, [&](const Stmt& b) {
-      if (b.kind != Stmt::Kind::block) return;
-      for (const analysis::Read& r : analysis::reads_of(c.p.stage(b.stage))) {
-        if (r.load.node()->id != s.buffer || !analysis::happens_in(r, b)) continue;
-        if (r.of_start && b.piece == Stmt::Piece::whole && starts_before(b)) continue;
+    ir::walk(loop->body(), [&](const Stmt& b) {
+      const BlockStmt* leaf = b.as<BlockStmt>();
+      if (!leaf) return;
+      for (const analysis::Read& r : analysis::reads_of(c.p.stage(leaf->stage))) {
+        if (r.load.node()->id != ahead.buffer || !analysis::happens_in(r, b)) continue;
+        if (r.of_start && leaf->piece == ir::Piece::whole && starts_before(b)) continue;
         bool known = true;
         for (const Expr& index : ir::args_of(r.load))
           ir::walk(index, [&](const Expr& e) { return known &= !ir::is(e, ir::Op::load); });
@@ -378,7 +386,7 @@ struct OrderChecker {
                "none");
   }
   void block(const Stmt& s) {
-    const ir::Stage& stage = c.p.stage(s.stage);
+    const ir::Stage& stage = c.p.stage(s.get<BlockStmt>().stage);
     for (Id b : stage.buffers)
       if (c.p.buffer(b).role == ir::Role::temporary && !allocated.count(b))
         c.unproved(Obligation::cover,
@@ -393,14 +401,14 @@ struct OrderChecker {
       if (!computed.count(b.id)) {
         // read inside the nest that computes it: allowed for a nest put after its producer
         const Stmt& nest = nest_of(c.p, s.id);
-        if (nest.after == b.stage) continue;
+        const NestStmt& node = nest.get<NestStmt>();
+        if (node.after == b.stage) continue;
         if (beside_stage(c.p, s, b.stage)) continue;  // prove_beside
         // or between the steps of a recurrence: those before are
-        if (const auto it = recurrence_of.find(nest.stage); it != recurrence_of.end() && it->second == b.stage) {
+        if (const auto it = recurrence_of.find(node.stage); it != recurrence_of.end() && it->second == b.stage) {
           // prove_inside says where, when boxes are known; here it has to be in the recurrence's nest.
           const auto path = ir::path_to(c.p, nest.id);
-          if (std::none_of(path.begin(), path.end(),
-                           [&](const Stmt* n) { return n->kind == Stmt::Kind::nest && n->stage == b.stage; }))
+          if (std::none_of(path.begin(), path.end(), [&](const Stmt* n) { return ir::is_nest_of(*n, b.stage); }))
             prove_inside(c, nest, b.stage);
           continue;
         }

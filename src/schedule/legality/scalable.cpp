@@ -29,12 +29,13 @@ bool prove_scalable(Context& c, const Stmt& loop) {
   const Expr extent = analysis::simplify(ir::sub(r.end, r.begin), analysis::facts_of_arguments(c.p));
   if (!ir::scalable_lanes(extent)) return false;
   const std::string name = name_of(c.p, loop);
-  if (loop.part != ir::Part::all)
+  if (loop.get<LoopStmt>().part != ir::Part::all)
     c.refuse("all iterations of a loop over scalable lanes", name + ", of which some were taken apart");
-  ir::walk(loop.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop) c.refuse("scalable lanes innermost", name_of(c.p, s) + " inside " + name);
-    if (s.kind != Stmt::Kind::block) return;
-    const ir::Stage& stage = c.p.stage(s.stage);
+  ir::walk(loop.body(), [&](const Stmt& s) {
+    if (s.is<LoopStmt>()) c.refuse("scalable lanes innermost", name_of(c.p, s) + " inside " + name);
+    const BlockStmt* block = s.as<BlockStmt>();
+    if (!block) return;
+    const ir::Stage& stage = c.p.stage(block->stage);
     if (stage.scatters()) c.refuse("a stage that stores each point once", stage.name + ", a scatter");
     for (const Id b : stage.buffers)
       if (c.p.buffer(b).scope == Scope::registers || c.p.buffer(b).type.is_packed())

@@ -88,22 +88,23 @@ void prove_targets(Context& c, const ir::Stage& stage, const Facts& at_steps) {
 // tell them apart, whether or not a step is kept.
 void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected, const std::string& instead) {
   const Program& p = c.p;
-  const Stmt& nest = nest_of(p, loop.id);
+  const NestStmt& nest = nest_of(p, loop.id).get<NestStmt>();
   const ir::Stage& stage = p.stage(nest.stage);
-  const ir::Axis& axis = p.axis(loop.axis);
+  const ir::Axis& axis = p.axis(loop.get<LoopStmt>().axis);
   const ir::Substitution values = ir::iter_values(p, nest);
   const std::string name = p.buffer(stage.buffers.front()).name;
   for (Id b : stage.buffers)
     if (!p.buffer(b).layout.map.empty())
       c.refuse("a scatter into storage as it was defined (move this call before transform_layout, fold or swizzle)",
                p.buffer(b).name + ", whose layout was set");
-  ir::walk(loop.body, [&](const Stmt& block) {
-    if (block.kind != Stmt::Kind::block || block.stage != stage.id) return;
+  ir::walk(loop.body(), [&](const Stmt& block) {
+    const BlockStmt* leaf = block.as<BlockStmt>();
+    if (!leaf || leaf->stage != stage.id) return;
     const auto path = ir::path_to(p, block.id);
     std::vector<Id> inner;
     bool inside = false;
     for (const Stmt* s : path) {
-      if (inside && s->kind == Stmt::Kind::loop) inner.push_back(s->axis);
+      if (inside && s->is<LoopStmt>()) inner.push_back(s->get<LoopStmt>().axis);
       inside = inside || s->id == loop.id;
     }
     std::vector<Id> varying = inner;
@@ -134,12 +135,12 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
 void prove_scatter_place(Context& c, const Stmt& nest) {
   const Program& p = c.p;
   const auto refuse_virtual = [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop && s.loop_kind == ir::LoopKind::vthread)
+    if (ir::is_loop(s, ir::LoopKind::vthread))
       c.refuse("a scatter apart from virtual threads (bind the loop to threads)",
-               p.stage(nest.stage).name + ", with " + name_of(p, s) + ", which is a vthread");
+               p.stage(nest.get<NestStmt>().stage).name + ", with " + name_of(p, s) + ", which is a vthread");
   };
   for (const Stmt* s : ir::path_to(p, nest.id)) refuse_virtual(*s);
-  ir::walk(nest.body, refuse_virtual);
+  ir::walk(nest.body(), refuse_virtual);
 }
 
 }  // namespace ashlar::schedule

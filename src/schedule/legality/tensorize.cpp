@@ -6,6 +6,7 @@
 
 #include <ashlar/analysis/dropped.h>
 #include <ashlar/analysis/fragment_sites.h>
+#include <ashlar/analysis/scope_call.h>
 #include <ashlar/analysis/tensorize.h>
 #include <ashlar/ir/emit_text.h>
 
@@ -159,17 +160,18 @@ void prove_apart(const Context& c, const ir::Intrinsic& f, const analysis::Intri
 
 void prove_tensorized(Context& c, const Stmt& loop, const ir::Intrinsic& f) {
   std::string name = name_of(c.p, loop);
-  if (loop.loop_kind == ir::LoopKind::tensorized)  // this step is a later one
+  if (loop.get<LoopStmt>().kind == ir::LoopKind::tensorized)  // this step is a later one
     name += ", which was tensorized at " + location(loop.where) + " (move this call before it)";
   for (const Stmt* s : ir::path_to(c.p, loop.id)) {
-    if (s->kind != Stmt::Kind::loop || s->id == loop.id) continue;
-    if (s->loop_kind == ir::LoopKind::vectorized || s->loop_kind == ir::LoopKind::tensorized)
+    const LoopStmt* l = s->as<LoopStmt>();
+    if (!l || s->id == loop.id) continue;
+    if (l->kind == ir::LoopKind::vectorized || l->kind == ir::LoopKind::tensorized)
       c.refuse("a tensorized loop outside of vectorized and tensorized ones",
-               name_of(c.p, loop) + " inside " + name_of(c.p, *s) + ", " + word(s->loop_kind));
+               name_of(c.p, loop) + " inside " + name_of(c.p, *s) + ", " + word(l->kind));
   }
   const analysis::IntrinsicMatch m = analysis::match_intrinsic(c.p, loop, f);
   if (!m.matches) c.refuse(m.expected, m.found + ", in " + name);
-  if (const ir::Stage& stage = c.p.stage(m.block->stage); analysis::drops(c.p, stage))
+  if (const ir::Stage& stage = c.p.stage(m.block->get<BlockStmt>().stage); analysis::drops(c.p, stage))
     c.refuse("a stage that stores each of its elements (without drop_dim)", stage.name + ", of which dimensions were dropped");
   prove_on_target(c, f);
   prove_apart(c, f, m);
@@ -183,18 +185,19 @@ void finish_fragments(Context& c) {
   if (problem) ashlar::refuse(problem->primitive, problem->expected, problem->found, problem->where);
   for (const auto& [id, held] : sites.held)
     ir::walk(c.p.body, [&](const Stmt& s) {
-      if (s.kind != Stmt::Kind::alloc || s.buffer != id) return;
+      const AllocStmt* alloc = s.as<AllocStmt>();
+      if (!alloc || alloc->buffer != id) return;
       const ir::Buffer& b = c.p.buffer(id);
       const std::vector<std::int64_t> counts = analysis::tile_counts(c.p, s, held.tile);
       if (counts.empty())
-        ashlar::refuse("store_in",
+        ashlar::refuse(analysis::scope_call(c.p, b),
                        "a constant size for " + b.name + " in Scope::fragment (place it inside a tile of constant extent)",
                        "an extent without bound", b.where);
       std::int64_t words = held.tile.registers * b.type.bits;
       for (const std::int64_t n : counts) words *= std::min<std::int64_t>(n, 1 << 16);
       words = (words + 31) / 32;
       if (words > c.target.device().max_registers)
-        ashlar::refuse("store_in",
+        ashlar::refuse(analysis::scope_call(c.p, b),
                        "at most " + std::to_string(c.target.device().max_registers) + " registers of a lane for " + b.name,
                        std::to_string(words), b.where);
     });

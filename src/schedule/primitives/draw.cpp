@@ -75,12 +75,12 @@ std::vector<const Stmt*> loops_of(const Program& p, Id stage) {
   std::vector<const Stmt*> loops;
   const std::function<void(const std::vector<Stmt>&)> own = [&](const std::vector<Stmt>& body) {
     for (const Stmt& s : body) {
-      if (s.kind == Stmt::Kind::nest) continue;
-      if (s.kind == Stmt::Kind::loop) loops.push_back(&s);
-      own(s.body);
+      if (s.is<NestStmt>()) continue;
+      if (s.is<LoopStmt>()) loops.push_back(&s);
+      own(s.body());
     }
   };
-  for (const Stmt* nest : ir::nests_of(p, stage)) own(nest->body);
+  for (const Stmt* nest : ir::nests_of(p, stage)) own(nest->body());
   return loops;
 }
 
@@ -88,7 +88,7 @@ std::vector<const Stmt*> loops_around(const Program& p, Id stage) {
   std::vector<const Stmt*> loops;
   for (const Stmt* nest : ir::nests_of(p, stage))
     for (const Stmt* s : ir::path_to(p, nest->id))
-      if (s->kind == Stmt::Kind::loop) loops.push_back(s);
+      if (s->is<LoopStmt>()) loops.push_back(s);
   return loops;
 }
 
@@ -107,7 +107,7 @@ bool order_matters(const Program& p, const ir::Stage& s) {
          p.buffer(s.buffers.front()).type.is_float();
 }
 
-bool is_constant(const Program& p, const Stmt& loop) { return ir::is_int(p.axis(loop.axis).extent); }
+bool is_constant(const Program& p, const Stmt& loop) { return ir::is_int(p.axis(loop.get<LoopStmt>().axis).extent); }
 
 // ---- launches --------------------------------------------------------------------------------------------------------------
 
@@ -120,11 +120,11 @@ const Stmt* Launch::loop_where(Draw& d, const std::function<bool(const Stmt&)>& 
 std::optional<Launch> draw_root(Draw& d) {
   std::vector<const Stmt*> roots;
   for (const Stmt& s : d.p.body)
-    if (s.kind == Stmt::Kind::nest) roots.push_back(&s);
+    if (s.is<NestStmt>()) roots.push_back(&s);
   if (roots.empty()) return {};
   Launch launch{*d.any(roots), {}};
-  ir::walk(launch.root.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop) launch.loops.push_back(&s);
+  ir::walk(launch.root.body(), [&](const Stmt& s) {
+    if (s.is<LoopStmt>()) launch.loops.push_back(&s);
   });
   return launch;
 }

@@ -28,7 +28,7 @@ class Writer final : public CppCall {
 
   CppText run(const std::vector<Step>& steps, std::string_view function);
 
-  std::string own(const Arg& loop) override { return stage(nest_of(program(), check(loop).id).stage); }
+  std::string own(const Arg& loop) override { return stage(stage_around(program(), check(loop).id).id); }
   std::string loop(const Arg& a) override;
   std::string stage(Id) override;
   std::string stage_ref(Id) override;
@@ -42,7 +42,7 @@ class Writer final : public CppCall {
  private:
   const Stmt& check(const Arg& a) const {
     const Stmt* l = ir::find(program(), a.id);
-    if (!l || l->kind != Stmt::Kind::loop) throw InternalError("a step of a trace names no loop");
+    if (!l || !l->is<LoopStmt>()) throw InternalError("a step of a trace names no loop");
     return *l;
   }
   std::string parameter(Kind, Id, const ir::Intrinsic*, const std::string& name);
@@ -180,7 +180,7 @@ bool Writer::declare_roots(const ir::Stage& stage, const std::string& receiver, 
     for (Id id : roots.loops) {
       const Stmt* l = ir::find(program(), id);
       if (!l) return false;
-      bind(line, id, (init ? "init_" : "") + program().axis(l->axis).name, stage.name);
+      bind(line, id, (init ? "init_" : "") + program().axis(l->get<LoopStmt>().axis).name, stage.name);
     }
     lines_.push_back(std::move(line));
     return true;
@@ -191,17 +191,16 @@ bool Writer::declare_roots(const ir::Stage& stage, const std::string& receiver, 
 // A copy inside of a loop that peel or partition gave out.
 bool Writer::declare_copy(const ir::Stage& stage, Id loop) {
   const Stmt& l = *ir::find(program(), loop);
-  if (!l.copy_of || !side().handles.count(l.copy_of) || nest_of(program(), loop).stage != stage.id) return false;
+  if (!l.copy_of || !side().handles.count(l.copy_of) || stage_around(program(), loop).id != stage.id) return false;
   std::vector<const Stmt*> path = ir::path_to(program(), loop);  // innermost first: the copied loop itself, where it has a name
   std::reverse(path.begin(), path.end());
   for (const Stmt* around : path) {
-    if (around->kind != Stmt::Kind::loop || !side().handles.count(around->id) || copy_inside(*around, l.copy_of) != loop)
-      continue;
+    if (!around->is<LoopStmt>() || !side().handles.count(around->id) || copy_inside(*around, l.copy_of) != loop) continue;
     cpp::Line line;
     line.type = "Loop", line.single = true;
     line.call = this->stage(stage.id) + ".copy(" + names_.use(side().handles.at(l.copy_of)) + ", " +
                 names_.use(side().handles.at(around->id)) + ")";
-    bind(line, loop, program().axis(l.axis).name + "_copy", stage.name);
+    bind(line, loop, program().axis(l.get<LoopStmt>().axis).name + "_copy", stage.name);
     lines_.push_back(std::move(line));
     return true;
   }
@@ -209,11 +208,11 @@ bool Writer::declare_copy(const ir::Stage& stage, Id loop) {
 }
 
 bool Writer::declare(Id loop) {
-  const ir::Stage& stage = program().stage(nest_of(program(), loop).stage);
+  const ir::Stage& stage = stage_around(program(), loop);
   const std::string receiver = this->stage(stage.id);
   if (declare_roots(stage, receiver, false, loop) || declare_copy(stage, loop)) return true;
   const auto blocks = ir::blocks_of(program(), stage.id);
-  if (std::any_of(blocks.begin(), blocks.end(), [](const Stmt* b) { return b->piece == Stmt::Piece::init; }) &&
+  if (std::any_of(blocks.begin(), blocks.end(), [](const Stmt* b) { return b->get<BlockStmt>().piece == ir::Piece::init; }) &&
       declare_roots(stage, receiver + ".init()", true, loop))
     return true;
   const std::vector<Id> all = all_loops(program(), stage.id);
@@ -222,7 +221,7 @@ bool Writer::declare(Id loop) {
   cpp::Line line;
   line.type = "Loop", line.single = true;
   line.call = receiver + ".loops()[" + std::to_string(at - all.begin()) + "]";
-  bind(line, loop, program().axis(ir::find(program(), loop)->axis).name, stage.name);
+  bind(line, loop, program().axis(ir::find(program(), loop)->get<LoopStmt>().axis).name, stage.name);
   lines_.push_back(std::move(line));
   return true;
 }
@@ -297,7 +296,7 @@ void Writer::results(cpp::Line& line, const Step& done) {
     } else {
       const Stmt& l = *ir::find(p, id);
       const std::string end = primitive.handle ? primitive.handle(done, k) : "";
-      bind(line, id, p.axis(l.axis).name + (end.empty() ? "" : "_" + end), p.stage(nest_of(p, id).stage).name);
+      bind(line, id, p.axis(l.get<LoopStmt>().axis).name + (end.empty() ? "" : "_" + end), stage_around(p, id).name);
       line.type = done.results.size() == 1 ? "Loop" : "auto";
     }
   }

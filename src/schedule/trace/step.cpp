@@ -174,7 +174,7 @@ std::string show(const Scheduled& s, const Arg& a) {
       if (p.stages.count(a.id)) return p.stage(a.id).name;
       break;
     case Arg::Kind::loop:
-      if (const Stmt* l = ir::find(p, a.id); l && l->kind == Stmt::Kind::loop) return name_of(p, *l);
+      if (const Stmt* l = ir::find(p, a.id); l && l->is<LoopStmt>()) return name_of(p, *l);
       break;
   }
   const auto it = s.consumed.find(a.id);

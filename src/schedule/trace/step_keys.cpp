@@ -50,18 +50,23 @@ std::string StepKeys::axis(const ir::Program& p, Id id) const {
 }
 
 std::string StepKeys::loop(const ir::Program& p, Id id) const {
-  const Stmt* l = ir::find(p, id);
-  if (!l || l->kind != Stmt::Kind::loop) return "?";
+  const Stmt* found = ir::find(p, id);
+  const LoopStmt* loop = found ? found->as<LoopStmt>() : nullptr;
+  if (!loop) return "?";
   std::string parts;  // which of those that run over the axis: the parts of loops around it, and its own
   for (const Stmt* s : ir::path_to(p, id)) {
-    if (s->kind != Stmt::Kind::loop || s->part == ir::Part::all) continue;
-    parts += " in part " + std::to_string(static_cast<int>(s->part)) + " of " + axis(p, s->axis);
-    if (!s->from.empty()) parts += " from " + ir::text(s->from);
+    const LoopStmt* over = s->as<LoopStmt>();
+    if (!over || over->part == ir::Part::all) continue;
+    parts += " in part " + std::to_string(static_cast<int>(over->part)) + " of " + axis(p, over->axis);
+    if (!over->from.empty()) parts += " from " + ir::text(over->from);
   }
   bool init = false;
-  ir::walk(l->body, [&](const Stmt& s) { init = init || (s.kind == Stmt::Kind::block && s.piece == Stmt::Piece::init); });
-  const auto it = stages_.find(nest_of(p, id).stage);
-  return axis(p, l->axis) + " of " + (it == stages_.end() ? "?" : it->second) + (init ? " in its init" : "") + parts;
+  ir::walk(loop->body, [&](const Stmt& s) {
+    const BlockStmt* block = s.as<BlockStmt>();
+    init = init || (block && block->piece == ir::Piece::init);
+  });
+  const auto it = stages_.find(stage_around(p, id).id);
+  return axis(p, loop->axis) + " of " + (it == stages_.end() ? "?" : it->second) + (init ? " in its init" : "") + parts;
 }
 
 std::string StepKeys::arg(const ir::Program& p, const Arg& a) const {

@@ -14,8 +14,9 @@ using mma_operators::Product;
 std::size_t calls(const std::vector<ir::KStmt>& list, const ir::Kernel& k, const std::string& name) {
   std::size_t n = 0;
   for (const ir::KStmt& s : list) {
-    n += s.kind == ir::KStmt::Kind::call && k.intrinsics.at(s.call->intrinsic).name == name;
-    n += calls(s.body, k, name) + calls(s.otherwise, k, name);
+    const auto* call = s.as<ir::KCall>();
+    n += call && k.intrinsics.at(call->intrinsic).name == name;
+    for (const auto* part : s.bodies()) n += calls(*part, k, name);
   }
   return n;
 }

@@ -24,6 +24,19 @@ struct Box {
   Schedule s;
   explicit Box(const char* target = "vulkan") : s(built, Target::parse(target)) {}
 
+  // Blocks of rows x 32 threads, an element each.
+  Tiles tiled(int rows) {
+    auto [y, x] = s[result].spatial<2>();
+    const Tiles t = s[result].tile(y, x, rows, 32);
+    s[result].bind(t.outer_i, gpu::block_y).bind(t.outer_j, gpu::block_x);
+    s[result].bind(t.inner_i, gpu::thread_y).bind(t.inner_j, gpu::thread_x);
+    return t;
+  }
+  void fill_by_all_threads() {
+    auto [u, v] = s[across].spatial<2>();
+    s[across].bind(s[across].fuse(u, v), gpu::threads);
+  }
+
   void check(std::size_t barriers) const {
     const ir::Kernel k = handmade::launched(s);
     const std::string text = ir::text(k);
@@ -46,30 +59,23 @@ struct Box {
 
 TEST_CASE("a halo in shared memory, filled by all threads") {
   Box b;
-  auto [y, x] = b.s[b.result].spatial<2>();
-  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
-  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yi, gpu::thread_y).bind(xi, gpu::thread_x);
-  b.s[b.across].compute_at(xo).store_in(Scope::shared);
-  auto [u, v] = b.s[b.across].spatial<2>();
-  b.s[b.across].bind(b.s[b.across].fuse(u, v), gpu::threads);
+  const Tiles t = b.tiled(8);
+  b.s[b.across].compute_at(t.outer_j).store_in(Scope::shared);
+  b.fill_by_all_threads();
   b.check(1);
 }
 
 TEST_CASE("a halo that one thread fills") {
   Box b;
-  auto [y, x] = b.s[b.result].spatial<2>();
-  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
-  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yi, gpu::thread_y).bind(xi, gpu::thread_x);
-  b.s[b.across].compute_at(xo).store_in(Scope::shared);
+  const Tiles t = b.tiled(8);
+  b.s[b.across].compute_at(t.outer_j).store_in(Scope::shared);
   b.check(1);
 }
 
 TEST_CASE("threads of a smaller shape than the block") {
   Box b;
-  auto [y, x] = b.s[b.result].spatial<2>();
-  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
-  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yi, gpu::thread_y).bind(xi, gpu::thread_x);
-  b.s[b.across].compute_at(xo).store_in(Scope::shared);
+  const Tiles t = b.tiled(8);
+  b.s[b.across].compute_at(t.outer_j).store_in(Scope::shared);
   auto [u, v] = b.s[b.across].spatial<2>();
   auto [vo, vi] = b.s[b.across].split(v, 16);
   b.s[b.across].bind(vi, gpu::thread_x);
@@ -84,8 +90,7 @@ TEST_CASE("a tile computed inside the threads, for the block as a whole") {
   b.s[b.result].reorder(yo, xo, yt, xi, ys);
   b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yt, gpu::thread_y).bind(xi, gpu::thread_x);
   b.s[b.across].compute_at(ys).store_in(Scope::shared);
-  auto [u, v] = b.s[b.across].spatial<2>();
-  b.s[b.across].bind(b.s[b.across].fuse(u, v), gpu::threads);
+  b.fill_by_all_threads();
   b.check(2);
 }
 
@@ -103,10 +108,8 @@ TEST_CASE("a ring in shared memory that slides with a loop, each thread in its o
 
 TEST_CASE("each thread has its own") {
   Box b;
-  auto [y, x] = b.s[b.result].spatial<2>();
-  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 4, 32);
-  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yi, gpu::thread_y).bind(xi, gpu::thread_x);
-  b.s[b.across].compute_at(xi).store_in(Scope::stack);
+  const Tiles t = b.tiled(4);
+  b.s[b.across].compute_at(t.inner_j).store_in(Scope::stack);
   b.check(0);
 }
 

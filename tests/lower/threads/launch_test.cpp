@@ -65,10 +65,10 @@ TEST_CASE("a block of no whole warps is one on which nothing that needs warps ma
   std::string text;
   const ir::Kernel k = handmade::launched(op.s, &text);
   REQUIRE(k.body.size() == 2);
-  CHECK(k.body[0].launch->threads == 128);
-  CHECK(k.body[0].launch->warp == 32);
-  CHECK(k.body[1].launch->threads == 1);
-  CHECK(k.body[1].launch->warp == 1);
+  CHECK(k.body[0].get<ir::KLaunch>().threads == 128);
+  CHECK(k.body[0].get<ir::KLaunch>().warp == 32);
+  CHECK(k.body[1].get<ir::KLaunch>().threads == 1);
+  CHECK(k.body[1].get<ir::KLaunch>().warp == 1);
 }
 
 TEST_CASE("row softmax by trees over the threads of a block") {
@@ -135,9 +135,9 @@ TEST_CASE("a reduction by one block, a stage without loops, and blocks that read
   p.s[p.y].bind(io, gpu::block_x).bind(ii, gpu::thread_x);
   const ir::Kernel k = handmade::launched(p.s);
   REQUIRE(k.body.size() == 3);
-  CHECK(k.body[0].launch->threads == 32);  // the start of the parts, the loop over threads and their combination
-  CHECK(k.body[1].launch->threads == 1);
-  CHECK(k.body[2].launch->threads == 64);
+  CHECK(k.body[0].get<ir::KLaunch>().threads == 32);  // the start of the parts, the loop over threads and their combination
+  CHECK(k.body[1].get<ir::KLaunch>().threads == 1);
+  CHECK(k.body[2].get<ir::KLaunch>().threads == 64);
   handmade::same_on_device(p.built.program, p.s, {{{"N", 100}}, {{"N", 1}}, {{"N", 64}}});
 }
 
@@ -259,8 +259,8 @@ TEST_CASE("a program without any loops is a launch of one thread (fuzz seed 7005
     const Schedule s{built, Target::parse(target)};
     const ir::Kernel k = handmade::launched(s);
     REQUIRE(k.body.size() == 1);
-    REQUIRE(k.body[0].kind == ir::KStmt::Kind::launch);
-    CHECK(k.body[0].launch->threads == 1);
+    REQUIRE(k.body[0].is<ir::KLaunch>());
+    CHECK(k.body[0].get<ir::KLaunch>().threads == 1);
     handmade::same_on_device(built.program, s, {{}});
   }
 }

@@ -21,22 +21,18 @@ struct Mutants {
 
   void visit(std::vector<KStmt>& list) {
     for (std::size_t k = 0; k < list.size(); ++k) {
-      if (list[k].kind == KStmt::Kind::launch) warp = list[k].launch->warp;
-      visit(list[k].body), visit(list[k].otherwise);
-      if (list[k].kind != KStmt::Kind::sync) continue;
+      if (const auto* launch = list[k].as<ir::KLaunch>()) warp = launch->warp;
+      for (auto* part : list[k].bodies()) visit(*part);
+      if (!list[k].is<ir::KSync>()) continue;
       const KStmt held = list[k];
-      const ir::Sync& sync = *held.sync;
+      const ir::Sync& sync = held.get<ir::KSync>();
       if (sync.kind == ir::Sync::Kind::wait) {
-        ir::Sync more = sync;
-        more.count = ir::add(sync.count, ir::index(1));
-        list[k].sync = std::make_shared<const ir::Sync>(more);
+        list[k].get<ir::KSync>().count = ir::add(sync.count, ir::index(1));
         found.emplace_back("one more pending", work);
         list[k] = held;
       }
       if (sync.kind == ir::Sync::Kind::block && warp > 1) {
-        ir::Sync narrow = sync;
-        narrow.kind = ir::Sync::Kind::warp;
-        list[k].sync = std::make_shared<const ir::Sync>(narrow);
+        list[k].get<ir::KSync>().kind = ir::Sync::Kind::warp;
         found.emplace_back("of the warp, number " + std::to_string(k), work);
         list[k] = held;
       }

@@ -60,8 +60,7 @@ using Change = std::function<void(KStmt&)>;
 void each(std::vector<KStmt>& list, const Change& change) {
   for (KStmt& s : list) {
     change(s);
-    each(s.body, change);
-    each(s.otherwise, change);
+    for (auto* part : s.bodies()) each(*part, change);
   }
 }
 
@@ -123,16 +122,10 @@ TEST_CASE("a pipeline whose tiles are of warps begins its iterations with a barr
 
 TEST_CASE("warps of half the size, or a warp's barrier for a block's: a race") {
   const auto halved = [](KStmt& s) {
-    if (s.kind != KStmt::Kind::launch) return;
-    ir::Launch l = *s.launch;
-    l.warp /= 2;
-    s.launch = std::make_shared<const ir::Launch>(l);
+    if (auto* launch = s.as<ir::KLaunch>()) launch->warp /= 2;
   };
   const auto weakened = [](KStmt& s) {
-    if (s.kind != KStmt::Kind::sync || s.sync->kind != Sync::Kind::block) return;
-    Sync sync = *s.sync;
-    sync.kind = Sync::Kind::warp;
-    s.sync = std::make_shared<const Sync>(sync);
+    if (auto* sync = s.as<Sync>(); sync && sync->kind == Sync::Kind::block) sync->kind = Sync::Kind::warp;
   };
   const auto reported = [](const auto& op, const Sizes& shape, const Change& change) {
     ir::Kernel k = handmade::launched(op.s);

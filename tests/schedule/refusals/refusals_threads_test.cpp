@@ -1,36 +1,10 @@
 // Every way in which cross_thread_reduce, vthread and pipeline refuse, at the user's line; and what they keep others from.
-#include "tests/schedule/programs.h"
+#include "tests/schedule/on_device.h"
 #include "tests/golden.h"
 #include "tests/support/gpu_operators.h"
 
 using namespace ashlar;
-using test::Product;
-
-namespace {
-
-template <class F>
-std::string refused(F&& step) {
-  try {
-    step();
-  } catch (const RefusalError& e) { return e.refusal.text(); }
-  return "(accepted)";
-}
-
-struct OnDevice : Product {
-  explicit OnDevice(const char* target = "vulkan") { s = Schedule(built, Target::parse(target)); }
-  Stage result() const { return s[C]; }
-  Stage sums() const { return s[product]; }
-  std::string finished() const {
-    return refused([&] { schedule::finish(s.scheduled(), s.target()); });
-  }
-};
-
-struct Text {
-  std::string text;
-  void operator()(const char* what, const std::string& found) { text += std::string(what) + "\n  " + found + "\n"; }
-};
-
-}  // namespace
+using test::OnDevice, test::Product, test::refused, test::Text;
 
 TEST_CASE("cross_thread_reduce is refused at its line") {
   Text add;

@@ -2,8 +2,6 @@
 // Types, integers and bools.
 #include "codegen/llvm/arithmetic/arithmetic.h"
 
-#include <bit>
-
 #include <llvm/IR/Intrinsics.h>
 
 #include <ashlar/ir/refusal.h>
@@ -116,11 +114,10 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
       return b_.CreateSub(x, y);
     case Op::mul:
       return b_.CreateMul(x, y);
-    case Op::div:
-    case Op::mod:
-    case Op::trunc_div:
+    case Op::trunc_div:  // of a divisor that makes no exception
+      return is_unsigned ? b_.CreateUDiv(x, y) : b_.CreateSDiv(x, y);
     case Op::trunc_rem:
-      return divide(op, t, x, y);
+      return b_.CreateURem(x, y);
     case Op::min:
       return intrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin, {x, y});
     case Op::max:
@@ -133,80 +130,13 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
       return b_.CreateOr(x, y);
     case Op::bit_xor:
       return b_.CreateXor(x, y);
-    case Op::shl:
+    case Op::shl:  // of amounts below the width, as shr
+      return b_.CreateShl(x, y);
     case Op::shr:
-    case Op::rounding_shr:
-      return shift(op, t, x, t, y);
+      return is_unsigned ? b_.CreateLShr(x, y) : b_.CreateAShr(x, y);
     default:
       return fixed_point(op, t, x, y);
   }
-}
-
-// x / 0 and x % 0 are 0; the smallest value by -1 wraps. A divisor that would trap is replaced by 1, which already gives the
-// right remainder (0) in both cases, and the right quotient in the second.
-Value* Arithmetic::divide(Op op, Type t, Value* x, Value* y) {
-  const bool quotient = op == Op::div || op == Op::trunc_div, floors = op == Op::div || op == Op::mod;
-  Value* zero = integer(t, 0);
-  Value* by_zero = b_.CreateICmpEQ(y, zero);
-  if (t.is_unsigned()) {
-    Value* safe = b_.CreateSelect(by_zero, integer(t, 1), y);
-    return quotient ? b_.CreateSelect(by_zero, zero, b_.CreateUDiv(x, safe)) : b_.CreateURem(x, safe);
-  }
-  const std::int64_t lowest = t.bits >= 64 ? INT64_MIN : -(std::int64_t{1} << (t.bits - 1));
-  Value* wraps = b_.CreateAnd(b_.CreateICmpEQ(x, integer(t, lowest)), b_.CreateICmpEQ(y, integer(t, -1)));
-  Value* safe = b_.CreateSelect(b_.CreateOr(by_zero, wraps), integer(t, 1), y);
-  Value* q = b_.CreateSDiv(x, safe);
-  Value* r = b_.CreateSub(x, b_.CreateMul(q, safe));
-  if (floors) {
-    Value* below = b_.CreateAnd(b_.CreateICmpNE(r, zero), b_.CreateICmpSLT(b_.CreateXor(r, safe), zero));
-    if (!quotient) return b_.CreateSelect(below, b_.CreateAdd(r, safe), r);
-    q = b_.CreateSelect(below, b_.CreateSub(q, integer(t, 1)), q);
-  }
-  return quotient ? b_.CreateSelect(by_zero, zero, q) : r;
-}
-
-Value* Arithmetic::divide_by(Op op, Type t, Value* x, std::int64_t divisor) {
-  const bool quotient = op == Op::div || op == Op::trunc_div, floors = op == Op::div || op == Op::mod;
-  Value* c = integer(t, divisor);
-  if (divisor == 0) return c;
-  if (t.is_unsigned()) return quotient ? b_.CreateUDiv(x, c) : b_.CreateURem(x, c);
-  if (divisor < 0) return divide(op, t, x, c);
-  if (!floors) return quotient ? b_.CreateSDiv(x, c) : b_.CreateSRem(x, c);
-  if (std::has_single_bit(static_cast<std::uint64_t>(divisor)))
-    return quotient ? b_.CreateAShr(x, integer(t, std::countr_zero(static_cast<std::uint64_t>(divisor))))
-                    : b_.CreateAnd(x, integer(t, divisor - 1));
-  Value* q = b_.CreateSDiv(x, c);
-  Value* r = b_.CreateSub(x, b_.CreateMul(q, c));
-  Value* below = b_.CreateICmpSLT(r, integer(t, 0));
-  return quotient ? b_.CreateAdd(q, b_.CreateSExt(below, q->getType()))
-                  : b_.CreateAdd(r, b_.CreateSelect(below, c, integer(t, 0)));
-}
-
-// By an amount of x's type, read as unsigned: the width or more shifts everything out.
-Value* Arithmetic::shifted_right(Type t, Value* x, Value* amount) {
-  Value* width = integer(t, t.bits);
-  if (t.is_unsigned()) {
-    Value* all = b_.CreateICmpUGE(amount, width);
-    return b_.CreateSelect(all, integer(t, 0), b_.CreateLShr(x, b_.CreateSelect(all, integer(t, 0), amount)));
-  }
-  return b_.CreateAShr(x, intrinsic(llvm::Intrinsic::umin, {amount, integer(t, t.bits - 1)}));
-}
-
-Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amount, const std::optional<ir::Interval>& amounts) {
-  if (amount_type.bits > t.bits)  // clamped before it is narrowed
-    amount = b_.CreateTrunc(intrinsic(llvm::Intrinsic::umin, {amount, integer(amount_type, t.bits + 1)}), type(t));
-  else if (amount_type.bits < t.bits)
-    amount = b_.CreateZExt(amount, type(t));
-  Value* zero = integer(t, 0);
-  const auto right = [&](Value* v, Value* by) { return t.is_unsigned() ? b_.CreateLShr(v, by) : b_.CreateAShr(v, by); };
-  const bool within = amounts && amounts->low >= 0 && amounts->high < t.bits;
-  if (op == Op::shr) return within ? right(x, amount) : shifted_right(t, x, amount);
-  if (op == Op::shl && within) return b_.CreateShl(x, amount);
-  if (op == Op::shl) {
-    Value* all = b_.CreateICmpUGE(amount, integer(t, t.bits));
-    return b_.CreateSelect(all, zero, b_.CreateShl(x, b_.CreateSelect(all, zero, amount)));
-  }
-  return rounding_shift(t, x, amount, within);
 }
 
 Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {

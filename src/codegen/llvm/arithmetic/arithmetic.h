@@ -4,11 +4,10 @@
 //
 // Values in registers: index is i64; bool is i1; f32 and f64 are themselves; f16, bf16 and the 8-bit floats are integers that
 // hold their bits, widened to f32 for arithmetic and rounded once more; i4 and u4 are bytes, extended, moved and converted
-// only. A vector type has the lanes of the IR's type. Invariant: nothing here calls a library; where the target has no
-// instruction a sequence is emitted, or for fma of f64 a function of the module.
+// only. A vector type has the lanes of the IR's type. Invariant: nothing here calls a library. Operators are those that
+// offers_of names, and those without an expansion (codegen/legalise.h).
 //
-//   Arithmetic a(builder, target);   a.binary(Op::div, i32, x, y)   floors, x / 0 is 0
-#include <optional>
+//   Arithmetic a(builder, target);   a.binary(Op::add, i32, x, y)
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -37,13 +36,13 @@ class Arithmetic {
   llvm::Value* unary(ir::Op, Type t, llvm::Value*);
   llvm::Value* binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* comparison(ir::Op, Type t, llvm::Value*, llvm::Value*);
-  // div, mod, trunc_div, trunc_rem by a constant: no test for zero or for overflow
-  llvm::Value* divide_by(ir::Op, Type t, llvm::Value*, std::int64_t divisor);
-  llvm::Value* shift(ir::Op, Type t, llvm::Value*, Type amount_type, llvm::Value* amount,
-                     const std::optional<ir::Interval>& amounts = {});
+  // `within`: the amount is known to be below the width
+  llvm::Value* rounding_shift(Type t, llvm::Value*, Type amount_type, llvm::Value* amount, bool within);
   // `both_lowest`: both operands may be the smallest number
   llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*, bool both_lowest);
+  void require_doubles(Type) const;  // refused: f64 where functions of the C compiler would compute it
   llvm::Value* fma(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
+  bool fuses(Type t) const { return t.bits == 32 || fuses_doubles_; }  // else fma is a function of the module (functions.cpp)
   llvm::Value* convert(Type to, Type from, llvm::Value*);
   llvm::Value* bitcast(Type to, Type from, llvm::Value*);
 
@@ -60,7 +59,6 @@ class Arithmetic {
     }
     return all;
   }
-  void require_doubles(Type) const;  // refused: f64 where functions of the C compiler would compute it
   llvm::Value* minimum_or_maximum(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* sum_of_integers(llvm::Value*, llvm::Value*);
   llvm::Value* chosen_both_ways(ir::Op, Type t, llvm::Value*, llvm::Value*);
@@ -69,18 +67,14 @@ class Arithmetic {
   llvm::Value* intrinsic(llvm::Intrinsic::ID, std::initializer_list<llvm::Value*>);
   llvm::Type* lane_type(Type, bool memory) const;
   llvm::Type* vector_of(llvm::Type*, Type lanes_as) const;
-  llvm::Value* divide(ir::Op, Type t, llvm::Value*, llvm::Value*);
-  llvm::Value* shifted_right(Type t, llvm::Value*, llvm::Value* amount);
   llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // fixed.cpp
-  llvm::Value* rounding_shift(Type t, llvm::Value*, llvm::Value* amount, bool within);
   // An instruction of NEON on vectors of its registers' elements, register by register.
   llvm::Value* neon(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*);
   // The same of Helium; `more` are the operands behind both vectors.
   llvm::Value* helium(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*, std::initializer_list<int> more = {});
   llvm::Value* float_unary(ir::Op, llvm::Value*);
   llvm::Value* float_binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
-  llvm::Value* rounded(ir::Op, llvm::Value*);                                      // floor, ceil, round, trunc
-  llvm::Value* fma_in_integers(Type t, llvm::Value*, llvm::Value*, llvm::Value*);  // f64: fma.cpp
+  llvm::Value* rounded(ir::Op, llvm::Value*);  // floor, ceil, round, trunc
   llvm::Value* float_to_integer(Type to, Type from, llvm::Value*);
   llvm::Value* narrowed(Type t, llvm::Value*);
   llvm::Value* clamped_to_integer(Type to, Type from, llvm::Value*);

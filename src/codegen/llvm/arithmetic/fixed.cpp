@@ -51,7 +51,11 @@ Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y, bool both_lowes
 }
 
 // Shifts to the left by less than nothing, of which SRSHL and URSHL take the lowest byte: those by more than all bits give 0.
-Value* Arithmetic::rounding_shift(Type t, Value* x, Value* amount, bool within) {
+Value* Arithmetic::rounding_shift(Type t, Value* x, Type amount_type, Value* amount, bool within) {
+  if (amount_type.bits > t.bits)  // clamped before it is narrowed
+    amount = b_.CreateTrunc(intrinsic(llvm::Intrinsic::umin, {amount, integer(amount_type, t.bits + 1)}), type(t));
+  else if (amount_type.bits < t.bits)
+    amount = b_.CreateZExt(amount, type(t));
   Value* down = b_.CreateNeg(within ? amount : intrinsic(llvm::Intrinsic::umin, {amount, integer(t, t.bits + 1)}));
   if (fills_helium(target_, t))
     return helium(llvm::Intrinsic::arm_mve_vshl_vector, t, x, down, {0, 1, t.is_unsigned() ? 1 : 0});

@@ -141,11 +141,7 @@ Value* Arithmetic::fma(Type t, Value* x, Value* y, Value* z) {
   require_doubles(t);
   if (t.is_float() && apart(t))
     return each_lane(t, [&](Value* a, Value* b, Value* c) { return fma(t.with_lanes(1), a, b, c); }, x, y, z);
-  if (t.bits == 32 || fuses_doubles_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
-  if (target_.architecture() == Architecture::wasm32)  // LLVM would call functions for integers of 128 bits
-    refuse("target", "a target that is not WebAssembly", "a fused multiply-add of f64 for " + std::string(target_.text()),
-           Where{});
-  return fma_in_integers(t, x, y, z);
+  return intrinsic(llvm::Intrinsic::fma, {x, y, z});
 }
 
 }  // namespace ashlar::codegen

@@ -28,8 +28,6 @@ bool is_modular(Op op) { return op == Op::add || op == Op::sub || op == Op::mul 
 
 bool divides(Op op) { return op != Op::min && op != Op::max; }
 
-const Expr& lane_of(const Expr& e) { return ir::is(e, Op::broadcast) ? ir::args_of(e)[0] : e; }
-
 }  // namespace
 
 bool Emitter::narrows_indices() const { return unit.pointer_bytes() == 4 && !overflow_; }
@@ -117,9 +115,8 @@ Value* Emitter::narrow_node(const Expr& e) {
     }
     default:
       if (!is_exact_in_operands(op) || !narrows(e)) break;
-      if (std::int64_t by = 0; divides(op) && ir::is_int(lane_of(args[1]), &by))
-        return math.divide_by(op, t, narrow(args[0]), by);
-      return both([&](Value* x, Value* y) { return math.binary(op, t, x, y); });
+      return both(
+          [&](Value* x, Value* y) { return divides(op) ? by_expansion(op, t, args, {x, y}) : math.binary(op, t, x, y); });
   }
   return lower_half(emit(e));
 }

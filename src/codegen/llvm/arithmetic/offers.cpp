@@ -38,7 +38,7 @@ void offer_floats(std::vector<Offer>& all, const Target& target, bool device) {
   if (device || target.offers("round"))
     for (const Op op : {Op::floor, Op::ceil, Op::round, Op::trunc}) all.push_back({op, of_floats});
   const bool fuses = device || target.offers("fma");
-  all.push_back({Op::fma, [=](Type t, Type) { return t.is_float() && (t.bits == 64 || fuses); }});  // f64: fma.cpp
+  all.push_back({Op::fma, [=](Type t, Type) { return t.is_float() && (t.bits == 64 || fuses); }});  // f64: Emitter::fused
   const bool halves = device || target.offers("half");
   // BFCVTN; what x86-64 has for it (vcvtneps2bf16) takes subnormals for zero.
   const bool brains = !device && target.architecture() == Architecture::aarch64 && target.has("bf16");
@@ -54,6 +54,7 @@ void offer_floats(std::vector<Offer>& all, const Target& target, bool device) {
 Offers offers_of(const Target& target, bool device) {
   std::vector<Offer> all = {{Op::add_sat}, {Op::sub_sat}, {Op::lt}, {Op::le}, {Op::gt}, {Op::ge}};
   for (const Op op : {Op::mul, Op::bit_and, Op::bit_or, Op::bit_xor, Op::bit_not}) all.push_back({op, of_no_bools});
+  for (const Op op : {Op::abs, Op::popcount, Op::clz, Op::ctz}) all.push_back({op});
   offer_floats(all, target, device);
   // WebAssembly has no product of 128 bits, and LLVM would call a function for it.
   if (device || target.architecture() != Architecture::wasm32)

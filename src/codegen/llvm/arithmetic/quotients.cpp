@@ -37,7 +37,7 @@ Value* Emitter::divide_ramp(const Expr& e, std::int64_t divisor) {
   if (most + divisor > std::numeric_limits<std::int32_t>::max()) return nullptr;
   // of the smallest lane, which the others are 0 to `most` above
   Value* low = b.CreateAdd(emit(ramp[0]), math.integer(ir::index_type, least));
-  Value* first = math.divide_by(Op::div, ir::index_type, low, divisor);
+  Value* first = divided(Op::div, ir::index_type, low, divisor);
   Value* rest = b.CreateTrunc(b.CreateSub(low, b.CreateMul(first, math.integer(ir::index_type, divisor))), math.type(i32));
   const Type narrow = i32.with_lanes(t.lanes);
   std::vector<llvm::Constant*> lanes;
@@ -51,9 +51,9 @@ Value* Emitter::divide_ramp(const Expr& e, std::int64_t divisor) {
       quotient = b.CreateAdd(quotient, b.CreateZExt(b.CreateICmpSGE(sum, math.integer(narrow, k)), math.type(narrow)));
   } else if (most + divisor <= std::numeric_limits<std::uint16_t>::max()) {
     const Type half = u16.with_lanes(t.lanes);
-    quotient = b.CreateZExt(math.divide_by(Op::div, half, b.CreateTrunc(sum, math.type(half)), divisor), math.type(narrow));
+    quotient = b.CreateZExt(divided(Op::div, half, b.CreateTrunc(sum, math.type(half)), divisor), math.type(narrow));
   } else {
-    quotient = math.divide_by(Op::trunc_div, narrow, sum, divisor);
+    quotient = divided(Op::trunc_div, narrow, sum, divisor);
   }
   if (ir::is(e, Op::mod))
     return b.CreateZExt(b.CreateSub(sum, b.CreateMul(quotient, math.integer(narrow, divisor))), math.type(t));
@@ -71,7 +71,7 @@ Value* Emitter::divide_lanes(const Expr& e, std::int64_t divisor) {
   const auto least = analysis::constant_min(of, {}), most = analysis::constant_max(of, {});
   if (!least || !most || *least < low || *most > high || divisor > high) return nullptr;
   const Type narrow = i32.with_lanes(t.lanes);
-  return b.CreateSExt(math.divide_by(ir::op_of(e), narrow, b.CreateTrunc(emit(of), math.type(narrow)), divisor), math.type(t));
+  return b.CreateSExt(divided(ir::op_of(e), narrow, b.CreateTrunc(emit(of), math.type(narrow)), divisor), math.type(t));
 }
 
 }  // namespace ashlar::codegen

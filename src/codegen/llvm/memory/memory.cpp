@@ -209,7 +209,7 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
 }
 
 // ---- stores ----------------------------------------------------------------------------------------------------------
-void Emitter::store(const ir::KStmt& s) {
+void Emitter::store(const ir::KStore& s) {
   if (s.atomic) return update(s);
   const ir::KBuffer& buffer = buffer_of(unit, s.buffer);
   const Type t = s.value.type();
@@ -266,7 +266,7 @@ llvm::AtomicRMWInst::BinOp operation(ir::Op op, Type t) {
 }  // namespace
 
 // Relaxed: barriers and the ends of loops and launches order what is updated with what is read.
-void Emitter::update(const ir::KStmt& s) {
+void Emitter::update(const ir::KStore& s) {
   const ir::KBuffer& buffer = buffer_of(unit, s.buffer);
   const Type t = s.value.type();
   const auto how = operation(*s.atomic, t.element());
@@ -365,7 +365,7 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
   }
 }
 
-void Emitter::prefetch(const ir::KStmt& s) {
+void Emitter::prefetch(const ir::KPrefetch& s) {
   if (thread_of) return prefetch_on_device(s);
   Value* index = address(s.address);
   if (index->getType()->isVectorTy()) index = b.CreateExtractElement(index, std::uint64_t{0});

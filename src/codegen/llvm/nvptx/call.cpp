@@ -42,17 +42,17 @@ namespace {
 
 class Calling {
  public:
-  Calling(Emitter& emitter, const ir::KStmt& statement)
+  Calling(Emitter& emitter, const ir::KCall& call, Where call_where)
       : e(emitter),
         b(emitter.b),
-        s(statement),
-        c(*statement.call),
+        where(call_where),
+        c(call),
         k(emitter.unit.kernel),
-        f(k.intrinsics.at(statement.call->intrinsic)),
+        f(k.intrinsics.at(call.intrinsic)),
         a(emitter) {}
 
   void run() {
-    require_chip(e.unit.target, f.needs, "`" + f.name + "` in kernel `" + k.name + "`", s.where);
+    require_chip(e.unit.target, f.needs, "`" + f.name + "` in kernel `" + k.name + "`", where);
     if (const auto own = f.emit.find("ptx"); own != f.emit.end()) return custom(own->second);
     switch (f.device) {
       case DeviceOp::shuffle_xor:
@@ -83,7 +83,7 @@ class Calling {
         break;
     }
     refuse("cuda", "an intrinsic of the compiler's, or one with an instruction for `ptx`",
-           "`" + f.name + "` in kernel `" + k.name + "`", s.where);
+           "`" + f.name + "` in kernel `" + k.name + "`", where);
   }
 
  private:
@@ -143,7 +143,7 @@ class Calling {
   std::int64_t number(std::size_t n) const {
     std::int64_t v = 0;
     if (!ir::is_int(c.actuals[n].address, &v))
-      refuse("cuda", "a constant for `" + f.operands[n].name + "` of `" + f.name + "`", "an expression", s.where);
+      refuse("cuda", "a constant for `" + f.operands[n].name + "` of `" + f.name + "`", "an expression", where);
     return v;
   }
   Value* word(std::size_t n) { return b.CreateTrunc(e.expr(c.actuals[n].address), b.getInt32Ty()); }
@@ -158,7 +158,7 @@ class Calling {
     const ir::KBuffer &to = k.buffers.at(c.actuals[0].buffer), &from = k.buffers.at(c.actuals[1].buffer);
     if (f.group != 32)
       refuse("cuda", "warps of 32 lanes", "`" + f.name + "` over " + std::to_string(f.group) + " in kernel `" + k.name + "`",
-             s.where);
+             where);
     Value* by = word(2);
     Value* clamp = b.getInt32(clamp_at);
     auto moved = [&](Value* v) { return b.CreateIntrinsic(b.getInt32Ty(), id, {b.getInt32(0xFFFFFFFF), v, by, clamp}); };
@@ -251,7 +251,7 @@ class Calling {
     const std::uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
     if (leading % 16 != 0 || stride % 16 != 0 || leading >= (1 << 18) || stride >= (1 << 18))
       refuse("cuda", "offsets of a product's tiles in multiples of 16 bytes below 2^18",
-             std::to_string(leading) + " and " + std::to_string(stride), s.where);
+             std::to_string(leading) + " and " + std::to_string(stride), where);
     const std::uint64_t fixed =
         static_cast<std::uint64_t>(leading / 16) << 16 | static_cast<std::uint64_t>(stride / 16) << 32 | mode << 62;
     Value* address = b.CreateLShr(b.CreateAnd(shared_value(tile), b.getInt32(0x3FFFF)), b.getInt32(4));
@@ -327,7 +327,7 @@ class Calling {
 
   Emitter& e;
   llvm::IRBuilder<>& b;
-  const ir::KStmt& s;
+  const Where where;
   const ir::Call& c;
   const ir::Kernel& k;
   const ir::Intrinsic& f;
@@ -337,13 +337,13 @@ class Calling {
 
 }  // namespace
 
-void Emitter::call(const ir::KStmt& s) {
+void Emitter::call(const ir::KCall& s, Where where) {
   if (!thread_of) throw InternalError("codegen: a call outside a launch in kernel " + unit.name);
-  Calling(*this, s).run();
+  Calling(*this, s, where).run();
 }
 
 // A line of the cache that all multiprocessors share; nothing where the buffer is used for nothing else.
-void Emitter::prefetch_on_device(const ir::KStmt& s) {
+void Emitter::prefetch_on_device(const ir::KPrefetch& s) {
   const auto it = buffers.find(s.buffer);
   if (it == buffers.end() || it->second->getType()->getPointerAddressSpace() != 1) return;
   Value* index = expr(s.address);

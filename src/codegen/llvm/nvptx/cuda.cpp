@@ -65,7 +65,7 @@ Constant* module_data(Unit& unit) {
                  std::to_string(ASHLAR_ABI1_CUDA_MAX_MAPS) + " tensor maps",
              "launch `" + e.name + "`", Where{});
     rows.push_back(
-        r.of({unit.text(e.name), maps.empty() ? r.null() : r.global(r.array(maps), ".maps"), r.i32c(e.launch->threads),
+        r.of({unit.text(e.name), maps.empty() ? r.null() : r.global(r.array(maps), ".maps"), r.i32c(e.launch.threads),
               r.i32c(e.shared_bytes), r.i32c(e.parameters.size()), r.i32c(e.maps.size())}));
     r.check(rows.back(), sizeof(ashlar_abi1_cuda_launch));
   }
@@ -89,18 +89,9 @@ Constant* module_data(Unit& unit) {
 
 Value* begin_cuda_call(Emitter& e, Value* context, const WorkspaceBytes* bytes) {
   auto& b = e.b;
-  llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
+  llvm::Type* word = b.getInt64Ty();
   llvm::AllocaInst* call = e.local(llvm::ArrayType::get(word, sizeof(ashlar_abi1_cuda_call) / 8), llvm::Align(8), "call");
-  llvm::AllocaInst* workspace = e.local(word, llvm::Align(8), "workspace");
-  const auto begin = runtime_function(e.unit, "ashlar_abi1_cuda_begin", {pointer, pointer, word, word, pointer, pointer});
-  Value* align = b.getInt64(static_cast<std::uint64_t>(e.unit.kernel.workspace_align));
-  Value* rc = b.CreateCall(begin, {module_data(e.unit), context, bytes ? bytes->total : b.getInt64(0),
-                                   bytes ? align : b.getInt64(0), call, workspace});
-  llvm::BasicBlock *failed = e.block("failed"), *begun = e.block("begun");
-  b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), begun, failed);
-  b.SetInsertPoint(failed);
-  b.CreateRet(rc);
-  b.SetInsertPoint(begun);
+  Value* workspace = begin_device_call(e, "ashlar_abi1_cuda_begin", module_data(e.unit), context, bytes, call);
   e.device_call = call;
   return b.CreateLoad(word, workspace);
 }
@@ -109,7 +100,7 @@ Value* end_cuda_call(Emitter& e) {
   return e.b.CreateCall(runtime_function(e.unit, "ashlar_abi1_cuda_end", {e.b.getPtrTy()}), {e.device_call});
 }
 
-void Emitter::launch_cuda(const ir::KStmt& s) {
+void Emitter::launch_cuda(const ir::KLaunch& s) {
   // entries stand in the order of the launches; a host body is emitted once, in that order
   const std::size_t number = launches_++;
   const ptx::Entry& entry = unit.ptx->entries.at(number);
@@ -120,7 +111,7 @@ void Emitter::launch_cuda(const ir::KStmt& s) {
   llvm::AllocaInst* parameters =
       local(llvm::ArrayType::get(word, std::max<std::size_t>(count, 1)), llvm::Align(8), "parameters");
   for (std::size_t d = 0; d < 3; ++d) {
-    const Expr& blocks = s.launch->grid[d];
+    const Expr& blocks = s.grid[d];
     store_field(b, blocks.empty() ? static_cast<Value*>(b.getInt64(1)) : expr(blocks), grid, 8 * d);
   }
   store_parameters(*this, entry.parameters, parameters);

@@ -18,6 +18,7 @@
 #include "codegen/llvm/backend.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/nvptx/nvptx.h"
+#include "codegen/uses.h"
 
 namespace ashlar::codegen {
 
@@ -53,33 +54,33 @@ class Translator {
   }
 
   ptx::Entry launch(const ir::KStmt& s) {
-    const ir::Launch& l = *s.launch;
+    const ir::KLaunch& l = s.get<ir::KLaunch>();
     ptx::Entry entry;
-    entry.launch = &l;
+    entry.launch = l;
     entry.name = unique_name(l.name);
     const Device& device = unit_.target.device();
     if (l.threads < 1 || l.threads > device.max_threads)
       refuse("cuda", "a block of 1 to " + std::to_string(device.max_threads) + " threads",
              std::to_string(l.threads) + " in launch `" + l.name + "`", s.where);
-    entry.parameters = parameters_of(k_, s);
-    entry.maps = maps_of(s.body);
+    entry.parameters = parameters_of(k_, l);
+    entry.maps = maps_of(l.body);
     const std::int64_t bytes = static_cast<std::int64_t>(8 * entry.parameters.size() + 128 * entry.maps.size());
     if (bytes > kMostParameterBytes)
       refuse("cuda", "at most " + std::to_string(kMostParameterBytes) + " bytes of parameters",
              std::to_string(bytes) + " in launch `" + l.name + "`", s.where);
-    clusters(s, entry);
+    clusters(l, entry, s.where);
 
-    llvm::Function* f = function(entry, s);
+    llvm::Function* f = function(entry, l);
     Emitter e(unit_, f);
     e.thread_of = &l;
-    e.register_budget = starting_registers(s, unit_.target);
+    e.register_budget = starting_registers(l, unit_.target);
     for (unsigned n = 0; n < entry.parameters.size(); ++n) bind(e, entry.parameters[n], f->getArg(n));
     for (unsigned n = 0; n < entry.maps.size(); ++n)
       e.bind_buffer(entry.maps[n].id, f->getArg(static_cast<unsigned>(entry.parameters.size()) + n));
     numbers(e, l);
-    entry.shared_bytes = shared_memory(e, s);
-    e.allocate_stack(s.body);
-    e.statements(s.body);
+    entry.shared_bytes = shared_memory(e, l, s.where);
+    e.allocate_stack(l.body);
+    e.statements(l.body);
     e.b.CreateRetVoid();
     return entry;
   }
@@ -88,11 +89,10 @@ class Translator {
     std::set<ir::Id> ids;
     const std::function<void(const std::vector<ir::KStmt>&)> find = [&](const std::vector<ir::KStmt>& statements) {
       for (const ir::KStmt& s : statements) {
-        if (s.kind == ir::KStmt::Kind::call)
-          for (const ir::Call::Actual& a : s.call->actuals)
+        if (const auto* call = s.as<ir::KCall>())
+          for (const ir::Call::Actual& a : call->actuals)
             if (k_.tensor_maps.contains(a.buffer)) ids.insert(a.buffer);
-        find(s.body);
-        find(s.otherwise);
+        for (const auto* part : s.bodies()) find(*part);
       }
     };
     find(list);
@@ -101,20 +101,19 @@ class Translator {
     return maps;
   }
 
-  void clusters(const ir::KStmt& s, ptx::Entry& entry) const {
+  void clusters(const ir::KLaunch& l, ptx::Entry& entry, Where where) const {
     std::int64_t blocks = 1;
     for (std::size_t d = 0; d < 3; ++d) {
-      const Expr& c = s.launch->cluster[d];
+      const Expr& c = l.cluster[d];
       if (!c.empty() && !ir::is_int(c, &entry.cluster[d]))
-        throw InternalError("codegen: a cluster of launch " + s.launch->name + " is no constant");
+        throw InternalError("codegen: a cluster of launch " + l.name + " is no constant");
       blocks *= entry.cluster[d];
     }
-    if (blocks > 1) require_chip(unit_.target, "sm_90", "a cluster of " + std::to_string(blocks) + " blocks", s.where);
+    if (blocks > 1) require_chip(unit_.target, "sm_90", "a cluster of " + std::to_string(blocks) + " blocks", where);
   }
 
-  llvm::Function* function(const ptx::Entry& entry, const ir::KStmt& s) {
+  llvm::Function* function(const ptx::Entry& entry, const ir::KLaunch& l) {
     llvm::LLVMContext& c = *unit_.context;
-    const ir::Launch& l = *s.launch;
     std::vector<llvm::Type*> types;
     for (const LaunchParameter& p : entry.parameters)
       types.push_back(p.kind == LaunchParameter::Kind::address ? static_cast<llvm::Type*>(llvm::PointerType::get(c, kGlobal))
@@ -127,7 +126,7 @@ class Translator {
     f->addFnAttr(llvm::Attribute::Convergent);
     f->addFnAttr("no-trapping-math", "true");
     f->addFnAttr("nvvm.reqntid", std::to_string(l.threads));
-    if (const std::int64_t n = starting_registers(s, unit_.target)) f->addFnAttr("nvvm.maxnreg", std::to_string(n));
+    if (const std::int64_t n = starting_registers(l, unit_.target)) f->addFnAttr("nvvm.maxnreg", std::to_string(n));
     if (entry.cluster[0] * entry.cluster[1] * entry.cluster[2] > 1)
       f->addFnAttr("nvvm.cluster_dim", std::to_string(entry.cluster[0]) + "," + std::to_string(entry.cluster[1]) + "," +
                                            std::to_string(entry.cluster[2]));
@@ -178,16 +177,17 @@ class Translator {
   }
 
   // Binds the shared buffers and barriers that the launch uses; the bytes that a block needs.
-  std::int64_t shared_memory(Emitter& e, const ir::KStmt& s) {
-    std::int64_t bytes = s.launch->shared_bytes;
+  std::int64_t shared_memory(Emitter& e, const ir::KLaunch& l, Where where) {
+    std::int64_t bytes = l.shared_bytes;
     bool any = false;
+    const Uses uses = uses_of(l.body);
     for (const auto& [id, buffer] : k_.buffers) {
       if (buffer.storage != ir::Storage::shared && buffer.storage != ir::Storage::barrier) continue;
       std::int64_t elements = 0, offset = 0;
       if (!ir::is_int(buffer.elements, &elements) || !ir::is_int(buffer.offset, &offset))
         throw InternalError("codegen: the place of shared buffer " + buffer.name + " is no constant");
       const std::int64_t end = offset + elements * (buffer.storage == ir::Storage::barrier ? 8 : buffer.type.bytes());
-      if (!used_inside(s.body, id)) continue;
+      if (!uses.buffers.contains(id)) continue;
       bytes = std::max(bytes, end);
       any = true;
       e.bind_buffer(id,
@@ -198,28 +198,8 @@ class Translator {
       refuse("cuda",
              "at most " + std::to_string(device.shared_bytes) + " bytes of shared memory in a block, which " +
                  std::string(device.chip) + " has",
-             std::to_string(bytes) + " in launch `" + s.launch->name + "`", s.where);
+             std::to_string(bytes) + " in launch `" + l.name + "`", where);
     return any ? bytes : 0;
-  }
-
-  bool used_inside(const std::vector<ir::KStmt>& list, ir::Id id) const {
-    for (const ir::KStmt& s : list) {
-      bool used = s.buffer == id || (s.sync && s.sync->buffer == id);
-      if (s.call)
-        for (const ir::Call::Actual& a : s.call->actuals) used = used || a.buffer == id || reads(a.address, id);
-      for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) used = used || reads(*e, id);
-      if (used || used_inside(s.body, id) || used_inside(s.otherwise, id)) return true;
-    }
-    return false;
-  }
-  static bool reads(const Expr& e, ir::Id id) {
-    bool found = false;
-    if (!e.empty())
-      ir::walk(e, [&](const Expr& x) {
-        found = found || (ir::is(x, ir::Op::load) && x.node()->id == id);
-        return !found;
-      });
-    return found;
   }
 
   // All of a block's shared memory: sized by the launch; tiles of the widest swizzle begin at multiples of 1024 bytes.
@@ -261,17 +241,18 @@ void require_chip(const Target& target, std::string_view needs, const std::strin
 namespace {
 
 bool sets_registers(const std::vector<ir::KStmt>& list) {
-  for (const ir::KStmt& s : list)
-    if ((s.sync && s.sync->kind == ir::Sync::Kind::registers) || sets_registers(s.body) || sets_registers(s.otherwise))
-      return true;
+  for (const ir::KStmt& s : list) {
+    if (const auto* sync = s.as<ir::KSync>(); sync && sync->kind == ir::Sync::Kind::registers) return true;
+    for (const auto* part : s.bodies())
+      if (sets_registers(*part)) return true;
+  }
   return false;
 }
 
 }  // namespace
 
-std::int64_t starting_registers(const ir::KStmt& launch, const Target& target) {
-  const ir::Launch& l = *launch.launch;
-  if (l.registers > 0 || !sets_registers(launch.body)) return l.registers;
+std::int64_t starting_registers(const ir::KLaunch& l, const Target& target) {
+  if (l.registers > 0 || !sets_registers(l.body)) return l.registers;
   const Device& d = target.device();
   return std::min<std::int64_t>(d.registers / l.threads / 8 * 8, d.max_registers / 8 * 8);
 }

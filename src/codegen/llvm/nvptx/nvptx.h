@@ -15,6 +15,6 @@ void require_chip(const Target&, std::string_view needs, const std::string& what
 
 // The registers of a thread when the launch starts; 0 where the assembler chooses. A kernel that moves registers between its
 // warpgroups starts with as many as its block can have.
-std::int64_t starting_registers(const ir::KStmt& launch, const Target&);
+std::int64_t starting_registers(const ir::KLaunch&, const Target&);
 
 }  // namespace ashlar::codegen

@@ -24,20 +24,19 @@ std::int64_t number_in(const Expr& e, const char* what) {
 // The register buffers that products of the launch read and accumulate into.
 void product_buffers(const ir::Kernel& k, const std::vector<ir::KStmt>& list, std::set<ir::Id>& found) {
   for (const ir::KStmt& s : list) {
-    if (s.call) {
-      const ir::Intrinsic& f = k.intrinsics.at(s.call->intrinsic);
+    if (const auto* call = s.as<ir::KCall>()) {
+      const ir::Intrinsic& f = k.intrinsics.at(call->intrinsic);
       for (std::size_t n = 0; n < f.operands.size(); ++n)
         if (f.operands[n].completion == ir::Completion::product_group &&
             f.operands[n].place == ir::IntrinsicOperand::Place::registers)
-          found.insert(s.call->actuals[n].buffer);
+          found.insert(call->actuals[n].buffer);
     }
-    product_buffers(k, s.body, found);
-    product_buffers(k, s.otherwise, found);
+    for (const auto* part : s.bodies()) product_buffers(k, *part, found);
   }
 }
 
-void expect_chip(const Unit& unit, const ir::KStmt& statement, const char* chip, const char* what) {
-  require_chip(unit.target, chip, std::string(what) + " in kernel `" + unit.kernel.name + "`", statement.where);
+void expect_chip(const Unit& unit, Where where, const char* chip, const char* what) {
+  require_chip(unit.target, chip, std::string(what) + " in kernel `" + unit.kernel.name + "`", where);
 }
 
 }  // namespace
@@ -69,9 +68,8 @@ void Emitter::pin_products() {
 }
 
 // An mbarrier is a word of eight bytes in shared memory.
-void Emitter::synchronise_by_mbarrier(const ir::KStmt& statement) {
-  const ir::Sync& s = *statement.sync;
-  auto needs = [&](const char* chip, const char* what) { expect_chip(unit, statement, chip, what); };
+void Emitter::synchronise_by_mbarrier(const ir::KSync& s, Where where) {
+  auto needs = [&](const char* chip, const char* what) { expect_chip(unit, where, chip, what); };
   PtxAsm a(*this);
   auto word = [&](const Expr& e) { return a.in("r", b.CreateTrunc(expr(e), b.getInt32Ty())); };
   const std::string at = a.in("r", shared_address(s.buffer, s.index, 8));
@@ -103,10 +101,9 @@ void Emitter::synchronise_by_mbarrier(const ir::KStmt& statement) {
   a.run();
 }
 
-void Emitter::synchronise(const ir::KStmt& statement) {
+void Emitter::synchronise(const ir::KSync& s, Where where) {
   if (!thread_of) throw InternalError("codegen: synchronisation outside a launch in kernel " + unit.name);
-  const ir::Sync& s = *statement.sync;
-  auto needs = [&](const char* chip, const char* what) { expect_chip(unit, statement, chip, what); };
+  auto needs = [&](const char* chip, const char* what) { expect_chip(unit, where, chip, what); };
   auto collective = [&](llvm::Intrinsic::ID id, std::initializer_list<Value*> args) {
     b.CreateIntrinsic(b.getVoidTy(), id, llvm::ArrayRef(args.begin(), args.size()));
   };
@@ -120,7 +117,7 @@ void Emitter::synchronise(const ir::KStmt& statement) {
   auto named = [&] {
     std::int64_t n = 0;
     if (ir::is_int(s.index, &n) && n > 14)
-      refuse("cuda", "named barriers 0 to 14 (a block's own is the sixteenth)", std::to_string(n), statement.where);
+      refuse("cuda", "named barriers 0 to 14 (a block's own is the sixteenth)", std::to_string(n), where);
     return b.CreateAdd(word(s.index), b.getInt32(1));
   };
   switch (s.kind) {
@@ -142,7 +139,7 @@ void Emitter::synchronise(const ir::KStmt& statement) {
     case Sync::mbarrier_arrive:
     case Sync::mbarrier_expect:
     case Sync::mbarrier_wait:
-      return synchronise_by_mbarrier(statement);
+      return synchronise_by_mbarrier(s, where);
     case Sync::commit:
       if (s.group == ir::Completion::copy_group) return instruction("cp.async.commit_group;");
       if (s.group == ir::Completion::bulk_group) {

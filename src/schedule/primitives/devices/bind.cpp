@@ -14,6 +14,7 @@ namespace {
 void apply_bind(Context& c) {
   // match
   Stmt& loop = c.loop(0);
+  LoopStmt& l = loop.get<LoopStmt>();
   ThreadAxis axis;
   if (!ir::parse(c.word(1).c_str(), axis)) throw InternalError("an axis of a launch that is none: " + c.word(1));
   require_serial(c, loop, true);  // threads of a reduction may be these
@@ -22,8 +23,8 @@ void apply_bind(Context& c) {
              std::string(c.target.text()));
   if (axis == gpu::cluster_x) c.refuse("an axis of the grid or of a block (no launch has clusters yet)", "gpu::cluster_x");
   // rewrite; handles stay
-  loop.loop_kind = ir::LoopKind::bound;
-  loop.bound_to = axis;
+  l.kind = ir::LoopKind::bound;
+  l.bound_to = axis;
   loop.where = c.step.where;
   // prove
   prove_bound(c, loop);
@@ -31,16 +32,17 @@ void apply_bind(Context& c) {
 
 bool has_bound(const Stmt& nest) {
   bool any = false;
-  ir::walk(nest.body, [&](const Stmt& s) { any |= s.kind == Stmt::Kind::loop && s.loop_kind == ir::LoopKind::bound; });
+  ir::walk(nest.body(), [&](const Stmt& s) { any |= ir::is_loop(s, ir::LoopKind::bound); });
   return any;
 }
 
 // Has a loop over warps or lanes, or one over another view of the threads (`flat` = false)?
 bool has_view(const Stmt& nest, bool flat) {
   bool any = false;
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind != Stmt::Kind::loop || s.loop_kind != ir::LoopKind::bound || ir::is_block(s.bound_to)) return;
-    any |= flat ? s.bound_to == gpu::lane || s.bound_to == gpu::warp : s.bound_to.level == gpu::thread_x.level;
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    const LoopStmt* loop = s.as<LoopStmt>();
+    if (!loop || loop->kind != ir::LoopKind::bound || ir::is_block(loop->bound_to)) return;
+    any |= flat ? loop->bound_to == gpu::lane || loop->bound_to == gpu::warp : loop->bound_to.level == gpu::thread_x.level;
   });
   return any;
 }
@@ -57,8 +59,9 @@ bool draw_bind(Draw& d) {
   const Stmt& root = launch->root;
   if (!has_bound(root) && !d.one_in(4)) return bind(launch->loops.front(), d.any(blocks));
   const Stmt* loop = launch->loop_where(d, [&](const Stmt& l) {
-    const bool apart = l.combines || !d.p.axis(l.axis).reduce || d.p.stage(nest_of(d.p, l.id).stage).atomic;
-    return l.loop_kind == ir::LoopKind::serial && is_constant(d.p, l) && apart;
+    const LoopStmt& l_loop = l.get<LoopStmt>();
+    const bool apart = l_loop.combines || !d.p.axis(l_loop.axis).reduce || stage_around(d.p, l.id).atomic;
+    return l_loop.kind == ir::LoopKind::serial && is_constant(d.p, l) && apart;
   });
   if (!loop || d.one_in(8)) loop = d.any(launch->loops);
   if (d.one_in(8)) return bind(loop, d.any(blocks));

@@ -23,11 +23,11 @@ void apply_cross_thread_reduce(Context& c) {
   require_serial(c, loop), require_whole(c, loop);
   if (!c.target.is_gpu())
     c.refuse("a target with threads, such as vulkan (rfactor makes lanes of a reduction)", std::string(c.target.text()));
-  if (const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage); stage.scatters())
+  if (const ir::Stage& stage = stage_around(c.p, loop.id); stage.scatters())
     c.refuse("a reduction whose steps combine into one element",
              name_of(c.p, loop) + ", steps of a scatter (rfactor makes private results)");
   // rewrite; handles stay
-  loop.combines = true;
+  loop.get<LoopStmt>().combines = true;
   loop.where = c.step.where;
   // prove
   prove_combined(c, loop);
@@ -36,7 +36,8 @@ void apply_cross_thread_reduce(Context& c) {
 bool draw_cross_thread_reduce(Draw& d) {
   const auto launch = draw_root(d);
   const Stmt* loop = !launch ? nullptr : launch->loop_where(d, [&](const Stmt& l) {
-    return l.loop_kind == ir::LoopKind::serial && d.p.axis(l.axis).reduce && (is_constant(d.p, l) || d.one_in(8));
+    const LoopStmt& l_loop = l.get<LoopStmt>();
+    return l_loop.kind == ir::LoopKind::serial && d.p.axis(l_loop.axis).reduce && (is_constant(d.p, l) || d.one_in(8));
   });
   d.reassociates = true;
   return loop && d.step("cross_thread_reduce", {Arg::loop(loop->id)});
@@ -58,8 +59,6 @@ extern constexpr Primitive cross_thread_reduce_primitive{
 
 namespace ashlar {
 
-Stage Stage::cross_thread_reduce(Loop l, Where w) const {
-  return done(schedule::cross_thread_reduce_primitive, {own(l, schedule::cross_thread_reduce_primitive, w)}, w);
-}
+Stage Stage::cross_thread_reduce(Loop l, Where w) const { return of_own(schedule::cross_thread_reduce_primitive, l, w); }
 
 }  // namespace ashlar

@@ -30,14 +30,15 @@ void apply_double_buffer(Context& c) {
   const Stmt& nest = only_nest(c, stage);
   Stmt* loop = nullptr;
   for (const Stmt* s : ir::path_to(c.p, nest.id))
-    if (s->id != nest.id) loop = s->kind == Stmt::Kind::loop ? ir::find(c.p, s->id) : nullptr;
+    if (s->id != nest.id) loop = s->is<LoopStmt>() ? ir::find(c.p, s->id) : nullptr;
   if (!loop) c.refuse("a stage that is computed at a loop (compute_at)", stage.name + ", which is computed elsewhere");
-  ir::Pipeline& p = loop->pipeline;
-  if (p.stages == 0) {
+  std::optional<ir::Pipeline>& pipeline = loop->get<LoopStmt>().pipeline;
+  if (!pipeline) {
     require_serial(c, *loop), require_whole(c, *loop);
-    p.stages = 2;
-    p.where = c.step.where;
-  } else if (p.stages != 2 || p.async_copy) {
+    pipeline = ir::Pipeline{.stages = 2, .where = c.step.where};
+  }
+  ir::Pipeline& p = *pipeline;
+  if (p.stages != 2 || p.async_copy) {
     c.refuse("a loop without another pipeline (name " + stage.name + " among its loads)",
              name_of(c.p, *loop) + ", pipelined at " + location(p.where));
   }

@@ -21,14 +21,14 @@ namespace ashlar::schedule {
 
 // In a launch, a stage that is computed right inside a loop, in shared memory; or one that is put there first.
 std::optional<Load> draw_load(Draw& d) {
-  const auto serial = [](const Stmt& l) { return l.loop_kind == ir::LoopKind::serial; };
+  const auto serial = [](const Stmt& l) { return l.get<LoopStmt>().kind == ir::LoopKind::serial; };
   const auto launch = draw_root(d);
   if (!launch) return {};
   std::vector<Load> loads;
   for (const Stmt* l : launch->loops)
-    for (const Stmt& inner : l->body)
-      if (inner.kind == Stmt::Kind::nest && serial(*l))
-        if (const ir::Stage& stage = d.p.stage(inner.stage); d.p.buffer(stage.buffers.front()).scope == Scope::shared)
+    for (const Stmt& inner : l->body())
+      if (const NestStmt* nest = inner.as<NestStmt>(); nest && serial(*l))
+        if (const ir::Stage& stage = d.p.stage(nest->stage); d.p.buffer(stage.buffers.front()).scope == Scope::shared)
           loads.push_back({l->id, stage.id, {}});
   if (loads.empty() || d.one_in(2)) {
     const Stmt* l = launch->loop_where(d, serial);
@@ -68,7 +68,7 @@ void apply_pipeline(Context& c) {
     p.loads.push_back(load);
   }
   // rewrite; handles stay
-  loop.pipeline = std::move(p);
+  loop.get<LoopStmt>().pipeline = std::move(p);
   // prove
   prove_pipeline(c, loop);
 }

@@ -22,10 +22,11 @@ namespace {
 void apply_tensorize(Context& c) {
   // match
   Stmt& loop = c.loop(0);
+  LoopStmt& l = loop.get<LoopStmt>();
   const ir::Intrinsic& f = *c.arg(1).intrinsic;
   require_serial(c, loop);
   require_whole(c, loop);
-  require_no_recurrence(c, c.p.stage(nest_of(c.p, loop.id).stage), "");
+  require_no_recurrence(c, stage_around(c.p, loop.id), "");
   // prove
   prove_tensorized(c, loop, f);
   // rewrite; handles stay
@@ -33,8 +34,8 @@ void apply_tensorize(Context& c) {
   for (const auto& [known, other] : c.p.intrinsics)
     if (other == &f) id = known;
   if (!id) c.p.intrinsics[id = c.p.fresh()] = &f;
-  loop.loop_kind = ir::LoopKind::tensorized;
-  loop.intrinsic = id;
+  l.kind = ir::LoopKind::tensorized;
+  l.intrinsic = id;
   loop.where = c.step.where;
 }
 

@@ -24,7 +24,7 @@ void apply_vthread(Context& c) {
     c.refuse("a target with blocks and threads, such as vulkan (unroll repeats statements on a processor)",
              std::string(c.target.text()));
   // rewrite; handles stay
-  loop.loop_kind = ir::LoopKind::vthread;
+  loop.get<LoopStmt>().kind = ir::LoopKind::vthread;
   loop.where = c.step.where;
   // prove
   prove_virtual(c, loop);
@@ -33,7 +33,8 @@ void apply_vthread(Context& c) {
 bool draw_vthread(Draw& d) {
   const auto launch = draw_root(d);
   const Stmt* loop = !launch ? nullptr : launch->loop_where(d, [&](const Stmt& l) {
-    return l.loop_kind == ir::LoopKind::serial && is_constant(d.p, l) && !d.p.axis(l.axis).reduce;
+    const LoopStmt& l_loop = l.get<LoopStmt>();
+    return l_loop.kind == ir::LoopKind::serial && is_constant(d.p, l) && !d.p.axis(l_loop.axis).reduce;
   });
   return loop && d.step("vthread", {Arg::loop(loop->id)});
 }
@@ -54,8 +55,6 @@ extern constexpr Primitive vthread_primitive{
 
 namespace ashlar {
 
-Stage Stage::vthread(Loop l, Where w) const {
-  return done(schedule::vthread_primitive, {own(l, schedule::vthread_primitive, w)}, w);
-}
+Stage Stage::vthread(Loop l, Where w) const { return of_own(schedule::vthread_primitive, l, w); }
 
 }  // namespace ashlar

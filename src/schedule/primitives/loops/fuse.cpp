@@ -16,22 +16,24 @@ namespace {
 void apply_fuse(Context& c) {
   // match
   Stmt& outer = c.loop(0);
+  LoopStmt& outer_loop = outer.get<LoopStmt>();
   const Stmt& wanted = c.loop(1);
+  const LoopStmt& wanted_loop = wanted.get<LoopStmt>();
   require_serial(c, outer), require_serial(c, wanted);
   require_whole(c, outer), require_whole(c, wanted);
-  if (outer.body.size() != 1 || outer.body.front().id != wanted.id) {
-    const bool reversed = wanted.body.size() == 1 && wanted.body.front().id == outer.id;
+  if (outer.body().size() != 1 || outer.body().front().id != wanted.id) {
+    const bool reversed = wanted.body().size() == 1 && wanted.body().front().id == outer.id;
     c.refuse("a loop whose body is exactly the other one",
              name_of(c.p, wanted) + " is not directly inside " + name_of(c.p, outer) +
-                 (reversed ? ": the outer loop is named first, here " + c.p.axis(wanted.axis).name : ""));
+                 (reversed ? ": the outer loop is named first, here " + c.p.axis(wanted_loop.axis).name : ""));
   }
-  const ir::Axis a = c.p.axis(outer.axis), b = c.p.axis(wanted.axis);
+  const ir::Axis a = c.p.axis(outer_loop.axis), b = c.p.axis(wanted_loop.axis);
   for (Id axis : {a.id, b.id}) {
     int over = 0;
-    ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == axis; });
+    ir::walk(c.p.body, [&](const Stmt& s) { over += ir::runs_over(s, axis); });
     if (over != 1)
       c.refuse("loops that stand at one place",
-               c.p.axis(axis).name + " of " + c.p.stage(nest_of(c.p, outer.id).stage).name + copied_by(c.p, outer, "fuse"));
+               c.p.axis(axis).name + " of " + stage_around(c.p, outer.id).name + copied_by(c.p, outer, "fuse"));
   }
   for (const Stmt* loop : {static_cast<const Stmt*>(&outer), &wanted})
     if (slides_along(c.p.body, loop->id))
@@ -40,7 +42,7 @@ void apply_fuse(Context& c) {
   if (a.reduce != b.reduce)
     c.refuse("two loops of one kind", std::string(a.reduce ? "a reduction, " : "a spatial loop, ") + a.name + ", and " +
                                           (b.reduce ? "a reduction, " : "a spatial loop, ") + b.name);
-  if (outer.tight) c.refuse("an outer loop that was not tightened", name_of(c.p, outer));
+  if (outer_loop.tight) c.refuse("an outer loop that was not tightened", name_of(c.p, outer));
   if (ir::uses_var(b.extent, a.id))
     c.refuse("an inner loop whose extent does not depend on the outer one", b.name + " in " + ir::text(b.extent));
   std::int64_t outer_extent = 0, inner_extent = 0, product = 0;
@@ -65,13 +67,13 @@ void apply_fuse(Context& c) {
   c.p.axes[a.id].became = c.p.axes[b.id].became = {fused.id};
   const std::string outer_name = name_of(c.p, outer), inner_name = name_of(c.p, wanted);
   const Id outer_id = outer.id, inner_id = wanted.id;
-  std::vector<Stmt> body = std::move(outer.body.front().body);
+  std::vector<Stmt> body = std::move(outer.body().front().body());
   replace_axis(body, a.id, ir::axis_value(c.p, a.id));
   replace_axis(body, b.id, ir::axis_value(c.p, b.id));
-  outer.body = std::move(body);
+  outer.body() = std::move(body);
   outer.id = c.p.fresh();
-  move_prefetches(outer.body, inner_id, outer.id);
-  outer.axis = fused.id;
+  move_prefetches(outer.body(), inner_id, outer.id);
+  outer_loop.axis = fused.id;
   outer.where = c.step.where;
   c.results = {outer.id};
   // remap
@@ -83,8 +85,8 @@ bool draw_fuse(Draw& d) {
   const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
   if (loops.empty()) return false;
   const Stmt *outer = d.any(loops), *inner = d.any(loops);
-  for (const Stmt& below : outer->body)
-    if (below.kind == Stmt::Kind::loop && !d.one_in(10)) inner = &below;
+  for (const Stmt& below : outer->body())
+    if (below.is<LoopStmt>() && !d.one_in(10)) inner = &below;
   return d.step("fuse", {Arg::loop(outer->id), Arg::loop(inner->id)});
 }
 

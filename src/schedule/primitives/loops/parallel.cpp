@@ -21,7 +21,7 @@ void apply_parallel(Context& c) {
   // prove
   prove_parallel(c, loop);
   // rewrite; handles stay
-  loop.loop_kind = ir::LoopKind::parallel;
+  loop.get<LoopStmt>().kind = ir::LoopKind::parallel;
   loop.where = c.step.where;
 }
 
@@ -41,8 +41,6 @@ extern constexpr Primitive parallel_primitive{
 
 namespace ashlar {
 
-Stage Stage::parallel(Loop l, Where w) const {
-  return done(schedule::parallel_primitive, {own(l, schedule::parallel_primitive, w)}, w);
-}
+Stage Stage::parallel(Loop l, Where w) const { return of_own(schedule::parallel_primitive, l, w); }
 
 }  // namespace ashlar

@@ -22,8 +22,9 @@ namespace {
 void apply_partition(Context& c) {
   // match
   Stmt& loop = c.loop(0);
+  LoopStmt& l = loop.get<LoopStmt>();
   require_serial(c, loop);
-  const bool again = loop.part == ir::Part::above;
+  const bool again = l.part == ir::Part::above;
   if (!again) require_whole(c, loop);
   require_no_slide(c, loop);
   const analysis::Facts facts = analysis::facts_of_arguments(c.p);
@@ -33,17 +34,18 @@ void apply_partition(Context& c) {
     c.unproved(Obligation::cover, "a point of " + name_of(c.p, loop) + " of at least 0 (max(at, 0), or a Symbol with min)",
                ir::text(at), proof.why);
   if (again)
-    if (const auto proof = analysis::prove(ir::ge(at, loop.from), facts); !proof)
+    if (const auto proof = analysis::prove(ir::ge(at, l.from), facts); !proof)
       c.unproved(Obligation::cover,
-                 "a point of " + name_of(c.p, loop) + " of at least " + ir::text(loop.from) +
+                 "a point of " + name_of(c.p, loop) + " of at least " + ir::text(l.from) +
                      ", where it begins (max of both, or a Symbol with min)",
                  ir::text(at), proof.why);
   // rewrite
   Stmt copy = copy_subtree(c.p, loop);
+  LoopStmt& copy_loop = copy.get<LoopStmt>();
   copy.where = loop.where = c.step.where;
-  copy.from = loop.to = at;
-  loop.part = again ? ir::Part::between : ir::Part::below;
-  copy.part = again ? ir::Part::beyond : ir::Part::above;
+  copy_loop.from = l.to = at;
+  l.part = again ? ir::Part::between : ir::Part::below;
+  copy_loop.part = again ? ir::Part::beyond : ir::Part::above;
   c.results = {copy.id};
   insert_beside(c.p, loop.id, std::move(copy), true);
   // remap: the loop keeps its id; the copies know what they are copies of
@@ -54,7 +56,7 @@ bool draw_partition(Draw& d) {
   if (loops.empty()) return false;
   const Stmt* loop = d.any(loops);
   Expr at = ir::index(static_cast<int>(d.pick(7)));
-  const Expr extent = d.p.axis(loop->axis).extent;
+  const Expr extent = d.p.axis(loop->get<LoopStmt>().axis).extent;
   bool over_symbols = !extent.empty();  // not that of a loop which depends on others
   if (over_symbols)
     for (const Id v : ir::free_vars(extent)) over_symbols = over_symbols && d.p.symbols.count(v) != 0;

@@ -24,12 +24,12 @@ void apply_peel(Context& c) {
   // rewrite: the iterations stay in their order, so there is nothing to prove
   Stmt copy = copy_subtree(c.p, loop);
   copy.where = loop.where = c.step.where;
-  loop.part = which == "last" ? ir::Part::but_last : which == "first" ? ir::Part::but_first : ir::Part::middle;
-  copy.part = which == "last" ? ir::Part::last : ir::Part::first;
+  loop.get<LoopStmt>().part = which == "last" ? ir::Part::but_last : which == "first" ? ir::Part::but_first : ir::Part::middle;
+  copy.get<LoopStmt>().part = which == "last" ? ir::Part::last : ir::Part::first;
   c.results = {copy.id};
   if (which == "both") {
     Stmt tail = copy_subtree(c.p, loop);
-    tail.part = ir::Part::end;
+    tail.get<LoopStmt>().part = ir::Part::end;
     c.results.push_back(tail.id);
     insert_beside(c.p, loop.id, std::move(tail), true);
   }

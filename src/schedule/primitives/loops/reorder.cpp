@@ -17,13 +17,12 @@ namespace {
 
 // All of a loop but what is in it.
 Stmt header_of(const Stmt& loop) {
-  Stmt s;
-  s.kind = loop.kind, s.id = loop.id, s.copy_of = loop.copy_of, s.where = loop.where;
-  s.axis = loop.axis, s.loop_kind = loop.loop_kind, s.part = loop.part, s.from = loop.from, s.to = loop.to;
-  s.tight = loop.tight, s.bound_to = loop.bound_to, s.intrinsic = loop.intrinsic, s.combines = loop.combines;
-  s.pipeline = loop.pipeline;
+  Stmt s = loop;
+  s.body().clear();
   return s;
 }
+
+Id axis_of(const Stmt& loop) { return loop.get<LoopStmt>().axis; }
 
 // match: the loops named, each once, in the order in which they shall stand
 std::vector<Id> wanted_of(const Context& c) {
@@ -40,18 +39,20 @@ std::vector<Id> wanted_of(const Context& c) {
 
 // What stands beside the next loop, in the words of the step that put it there.
 [[noreturn]] void refuse_between(const Context& c, const Stmt& s) {
-  for (const Stmt& b : s.body)
-    if (b.kind == Stmt::Kind::nest)
-      c.refuse("loops with nothing between them", c.p.stage(b.stage).name + " is computed inside " + name_of(c.p, s) +
+  for (const Stmt& b : s.body())
+    if (const NestStmt* nest = b.as<NestStmt>())
+      c.refuse("loops with nothing between them", c.p.stage(nest->stage).name + " is computed inside " + name_of(c.p, s) +
                                                       " (move this call before its " +
-                                                      (b.after ? "fuse_into)" : "compute_at)"));
-  for (const Stmt& b : s.body)
-    if (b.kind == Stmt::Kind::prefetch || b.kind == Stmt::Kind::alloc)
-      c.refuse("loops with nothing between them",
-               c.p.buffer(b.buffer).name + (b.kind == Stmt::Kind::alloc ? " is stored inside " : " is prefetched inside ") +
-                   name_of(c.p, s) + " (move this call before its " +
-                   (b.kind == Stmt::Kind::alloc ? "store_at)" : "prefetch)"));
-  if (c.p.stage(nest_of(c.p, s.id).stage).scatters() && !c.p.axis(s.axis).reduce)
+                                                      (nest->after ? "fuse_into)" : "compute_at)"));
+  for (const Stmt& b : s.body()) {
+    if (const AllocStmt* alloc = b.as<AllocStmt>())
+      c.refuse("loops with nothing between them", c.p.buffer(alloc->buffer).name + " is stored inside " + name_of(c.p, s) +
+                                                      " (move this call before its store_at)");
+    if (const PrefetchStmt* prefetch = b.as<PrefetchStmt>())
+      c.refuse("loops with nothing between them", c.p.buffer(prefetch->buffer).name + " is prefetched inside " +
+                                                      name_of(c.p, s) + " (move this call before its prefetch)");
+  }
+  if (stage_around(c.p, s.id).scatters() && !c.p.axis(s.get<LoopStmt>().axis).reduce)
     c.refuse("loops with nothing between them",
              "inside " + name_of(c.p, s) + " the init stands beside the steps of the scatter");
   c.refuse("loops with nothing between them",
@@ -69,12 +70,13 @@ std::vector<Stmt*> chain_of(const Context& c, const std::vector<Id>& wanted) {
              name_of(c.p, c.loop(0)) + " and " + name_of(c.p, c.loop(1)) + " are not all on one path");
   std::vector<Stmt*> chain;
   std::size_t found = 0;
-  for (Stmt* s = top;; s = &s->body.front()) {
-    if (s->kind != Stmt::Kind::loop) throw InternalError("loops around one another with a block between them");
+  for (Stmt* s = top;; s = &s->body().front()) {
+    LoopStmt* loop = s->as<LoopStmt>();
+    if (!loop) throw InternalError("loops around one another with a block between them");
     chain.push_back(s);
     found += static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), s->id));
     if (found == wanted.size()) return chain;
-    if (s->body.size() != 1) refuse_between(c, *s);
+    if (loop->body.size() != 1) refuse_between(c, *s);
   }
 }
 
@@ -82,10 +84,10 @@ std::vector<Stmt*> chain_of(const Context& c, const std::vector<Id>& wanted) {
 void prove_reordered(Context& c, const std::vector<Stmt*>& chain, const std::vector<Stmt>& headers) {
   std::vector<Id> before, after;
   for (std::size_t k = 0; k < chain.size(); ++k) {
-    if (c.p.axis(chain[k]->axis).reduce) before.push_back(chain[k]->axis);
-    if (c.p.axis(headers[k].axis).reduce) after.push_back(headers[k].axis);
+    if (const Id axis = axis_of(*chain[k]); c.p.axis(axis).reduce) before.push_back(axis);
+    if (const Id axis = axis_of(headers[k]); c.p.axis(axis).reduce) after.push_back(axis);
   }
-  const ir::Stage& stage = c.p.stage(nest_of(c.p, chain.front()->id).stage);
+  const ir::Stage& stage = stage_around(c.p, chain.front()->id);
   if (before != after) {
     // the outermost loop that now stands further in, and the one that took its place
     const std::size_t k =
@@ -97,10 +99,10 @@ void prove_reordered(Context& c, const std::vector<Stmt*>& chain, const std::vec
   }
   for (std::size_t k = 0; k < headers.size(); ++k)
     for (std::size_t j = k; j < headers.size(); ++j)
-      if (ir::uses_var(c.p.axis(headers[k].axis).extent, headers[j].axis))
-        c.refuse("a loop inside those that bound it", c.p.axis(headers[k].axis).name + " in " +
-                                                          ir::text(c.p.axis(headers[k].axis).extent) + " would stand outside " +
-                                                          c.p.axis(headers[j].axis).name);
+      if (const ir::Axis &outer = c.p.axis(axis_of(headers[k])), &inner = c.p.axis(axis_of(headers[j]));
+          ir::uses_var(outer.extent, inner.id))
+        c.refuse("a loop inside those that bound it",
+                 outer.name + " in " + ir::text(outer.extent) + " would stand outside " + inner.name);
 }
 
 void apply_reorder(Context& c) {
@@ -115,9 +117,9 @@ void apply_reorder(Context& c) {
   prove_reordered(c, chain, headers);
   // rewrite; every loop keeps its id, so handles stay as they are
   for (std::size_t k = 0; k < chain.size(); ++k) {
-    std::vector<Stmt> body = std::move(chain[k]->body);
+    std::vector<Stmt> body = std::move(chain[k]->body());
     *chain[k] = std::move(headers[k]);
-    chain[k]->body = std::move(body);
+    chain[k]->body() = std::move(body);
   }
 }
 
@@ -139,8 +141,8 @@ bool draw_reorder(Draw& d) {
   std::size_t next = 0;  // how the reduction loops follow each other afterwards
   for (const Stmt* s : chain) {
     const Stmt* there = is_chosen(s) ? order[next++] : s;
-    if (d.p.axis(s->axis).reduce) before.push_back(s);
-    if (d.p.axis(there->axis).reduce) after.push_back(there);
+    if (d.p.axis(s->get<LoopStmt>().axis).reduce) before.push_back(s);
+    if (d.p.axis(there->get<LoopStmt>().axis).reduce) after.push_back(there);
   }
   d.reassociates = before != after && order_matters(d.p, d.p.stage(stage));
   std::vector<Arg> args;

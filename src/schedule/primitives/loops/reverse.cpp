@@ -21,25 +21,26 @@ namespace {
 void apply_reverse(Context& c) {
   // match: the one loop over an iteration variable, as the definition made it
   Stmt& loop = c.loop(0);
+  LoopStmt& l = loop.get<LoopStmt>();
   require_serial(c, loop);
   require_whole(c, loop);
   require_no_slide(c, loop);
-  const ir::Axis& axis = c.p.axis(loop.axis);
-  ir::Stage& stage = c.p.stages.at(nest_of(c.p, loop.id).stage);
+  const ir::Axis& axis = c.p.axis(l.axis);
+  ir::Stage& stage = c.p.stages.at(stage_around(c.p, loop.id).id);
   const Stmt& nest = only_nest(c, stage);
   require_no_recurrence(c, stage, ", whose steps have an order");
   if (axis.origin != ir::Axis::Origin::root)
     c.refuse("a loop over a whole variable (move this call before splits and fusions of it)", name_of(c.p, loop));
   int over = 0;
-  ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == loop.axis; });
+  ir::walk(c.p.body, [&](const Stmt& s) { over += ir::runs_over(s, l.axis); });
   if (over != 1) c.refuse("a loop that stands at one place", name_of(c.p, loop) + copied_by(c.p, loop, "reverse"));
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::block && s.stage == stage.id && s.first_stores && axis.reduce)
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const BlockStmt* block = s.as<BlockStmt>(); block && block->stage == stage.id && block->first_stores && axis.reduce)
       c.refuse("a sum whose init is stored in advance (move this call before rfactor)",
                stage.name + ", whose first step stores");
-    if (s.kind == Stmt::Kind::prefetch && s.loop == loop.id)
+    if (const PrefetchStmt* prefetch = s.as<PrefetchStmt>(); prefetch && prefetch->loop == loop.id)
       c.refuse("a loop along which nothing is prefetched (move this call before the prefetch)",
-               name_of(c.p, loop) + ", along which " + c.p.buffer(s.buffer).name + " is");
+               name_of(c.p, loop) + ", along which " + c.p.buffer(prefetch->buffer).name + " is");
   });
   // prove
   if (axis.reduce)
@@ -74,8 +75,6 @@ extern constexpr Primitive reverse_primitive{
 
 namespace ashlar {
 
-Stage Stage::reverse(Loop l, Where w) const {
-  return done(schedule::reverse_primitive, {own(l, schedule::reverse_primitive, w)}, w);
-}
+Stage Stage::reverse(Loop l, Where w) const { return of_own(schedule::reverse_primitive, l, w); }
 
 }  // namespace ashlar

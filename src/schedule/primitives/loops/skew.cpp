@@ -28,36 +28,39 @@ void apply_skew(Context& c) {
   // match: two loops of one nest, each at one place
   const Stmt& along = c.loop(0);
   Stmt& loop = c.loop(1);
+  LoopStmt& node = loop.get<LoopStmt>();
   const std::int64_t factor = c.integer(2);
   if (along.id == loop.id) c.refuse("two loops", name_of(c.p, loop) + " twice");
   for (const Stmt* l : {&along, static_cast<const Stmt*>(&loop)}) {
     require_serial(c, *l);
     require_whole(c, *l);
-    const ir::Axis& axis = c.p.axis(l->axis);
+    const ir::Axis& axis = c.p.axis(l->get<LoopStmt>().axis);
     int over = 0;
-    ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == axis.id; });
+    ir::walk(c.p.body, [&](const Stmt& s) { over += ir::runs_over(s, axis.id); });
     if (over != 1) c.refuse("loops that stand at one place", name_of(c.p, *l) + copied_by(c.p, *l, "skew"));
     if (slides_along(c.p.body, l->id))
       c.refuse("loops that no stage slides along", name_of(c.p, *l) + " (move the skew before the slide)");
     if (axis.reduce) c.refuse("loops over points", name_of(c.p, *l) + ", a reduction");
-    if (l->tight) c.refuse("loops that were not tightened (move this call before the tighten)", name_of(c.p, *l));
+    if (l->get<LoopStmt>().tight)
+      c.refuse("loops that were not tightened (move this call before the tighten)", name_of(c.p, *l));
   }
   const Stmt& nest = nest_of(c.p, loop.id);
+  const NestStmt& n = nest.get<NestStmt>();
   if (nest_of(c.p, along.id).id != nest.id)
     c.refuse("two loops of one stage", name_of(c.p, along) + " and " + name_of(c.p, loop));
-  if (c.p.stage(nest.stage).scatters())
-    c.refuse("a stage that stores each point once", c.p.stage(nest.stage).name + ", a scatter");
+  if (c.p.stage(n.stage).scatters()) c.refuse("a stage that stores each point once", c.p.stage(n.stage).name + ", a scatter");
   if (!encloses(c.p, along.id, loop.id) && !encloses(c.p, loop.id, along.id))
     c.refuse("loops around one another", name_of(c.p, along) + " and " + name_of(c.p, loop) + " are not on one path");
   for (const Stmt* s : ir::path_to(c.p, along.id))  // afterwards the value of the skewed one is known inside of both
-    if (s->kind == Stmt::Kind::loop && s->id != along.id && ir::uses_var(c.p.axis(s->axis).extent, loop.axis))
+    if (const LoopStmt* run = s->as<LoopStmt>();
+        run && s->id != along.id && ir::uses_var(c.p.axis(run->axis).extent, node.axis))
       c.refuse("loops around " + name_of(c.p, along) + " that do not end where " + name_of(c.p, loop) + " says",
-               name_of(c.p, *s) + " in " + ir::text(c.p.axis(s->axis).extent));
+               name_of(c.p, *s) + " in " + ir::text(c.p.axis(run->axis).extent));
   if (factor == 0) c.refuse("a factor other than 0", "0, which leaves the loop as it is");
   // so that the extent, of both loops together, stays far from the largest index
   if (factor > 1024 || factor < -1024) c.refuse("a factor from -1024 to 1024", std::to_string(factor));
   // rewrite
-  const ir::Axis old = c.p.axis(loop.axis);
+  const ir::Axis old = c.p.axis(node.axis);
   const std::string name = name_of(c.p, loop);
   const Id old_id = loop.id;
   ir::Axis skewed;
@@ -66,15 +69,15 @@ void apply_skew(Context& c) {
   skewed.where = c.step.where;
   skewed.origin = ir::Axis::Origin::skewed;
   skewed.parent = old.id;
-  skewed.outer = along.axis;
+  skewed.outer = along.get<LoopStmt>().axis;
   skewed.factor = ir::index(factor);
   skewed.extent = ir::skewed_extent(c.p, skewed);
   c.p.axes[skewed.id] = skewed;
   c.p.axes[old.id].became = {skewed.id};
   replace_axis(c.p.body, old.id, ir::axis_value(c.p, old.id));
   loop.id = c.p.fresh();
-  move_prefetches(loop.body, old_id, loop.id);
-  loop.axis = skewed.id;
+  move_prefetches(loop.body(), old_id, loop.id);
+  node.axis = skewed.id;
   loop.where = c.step.where;
   c.results = {loop.id};
   // remap
@@ -87,7 +90,7 @@ bool draw_skew(Draw& d) {
   const Id stage = d.stage();
   std::vector<const Stmt*> chain;
   for (const Stmt* l : loops_of(d.p, stage))
-    if (!d.p.axis(l->axis).reduce || d.one_in(12)) chain.push_back(l);
+    if (!d.p.axis(l->get<LoopStmt>().axis).reduce || d.one_in(12)) chain.push_back(l);
   if (chain.size() < 2 || (!d.p.stage(stage).is_recurrence() && d.pick(2))) return false;
   const std::size_t along = d.pick(static_cast<std::uint32_t>(chain.size()));
   std::size_t other = d.pick(static_cast<std::uint32_t>(chain.size() - 1));

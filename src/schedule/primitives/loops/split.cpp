@@ -40,7 +40,7 @@ Stmt& splittable(Context& c) {
   require_serial(c, loop);
   require_whole(c, loop);
   int over = 0;
-  ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == loop.axis; });
+  ir::walk(c.p.body, [&](const Stmt& s) { over += ir::runs_over(s, loop.get<LoopStmt>().axis); });
   if (over != 1) c.refuse("a loop that stands at one place", name_of(c.p, loop) + copied_by(c.p, loop, "split"));
   if (slides_along(c.p.body, loop.id))
     c.refuse("a loop that no stage slides along", name_of(c.p, loop) + " (move the split before the slide)");
@@ -49,7 +49,8 @@ Stmt& splittable(Context& c) {
 
 // rewrite: the loop becomes outer { inner { body } }
 void split_loop(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir::Tail tail, bool keep) {
-  const Id axis = loop.axis;
+  LoopStmt& node = loop.get<LoopStmt>();
+  const Id axis = node.axis;
   const ir::Axis old = c.p.axis(axis);
   ir::Axis outer = old, inner = old;
   outer.became.clear(), inner.became.clear();
@@ -67,25 +68,21 @@ void split_loop(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, 
 
   const std::string name = name_of(c.p, loop);
   const Id old_id = loop.id;
-  Stmt in;
-  in.kind = Stmt::Kind::loop;
-  in.where = c.step.where;
-  in.axis = inner.id;
-  in.body = std::move(loop.body);
-  replace_axis(in.body, axis, ir::axis_value(c.p, axis));
+  Stmt in{0, 0, c.step.where, LoopStmt{.axis = inner.id, .body = std::move(node.body)}};
+  replace_axis(in.body(), axis, ir::axis_value(c.p, axis));
   if (!keep) loop.id = c.p.fresh();
   in.id = c.p.fresh();
-  move_prefetches(in.body, old_id, in.id);
-  loop.axis = outer.id;
+  move_prefetches(in.body(), old_id, in.id);
+  node.axis = outer.id;
   loop.where = c.step.where;
   c.results = {loop.id, in.id};
-  loop.body.clear();
-  loop.body.push_back(std::move(in));
+  node.body.clear();
+  node.body.push_back(std::move(in));
 
   if (tail == ir::Tail::peel) {  // whole tiles, then the rest
     Stmt rest = copy_subtree(c.p, loop);
-    loop.part = ir::Part::full;
-    rest.part = ir::Part::rest;
+    node.part = ir::Part::full;
+    rest.get<LoopStmt>().part = ir::Part::rest;
     const Spot spot = locate(c.p, loop.id);
     spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + 1, std::move(rest));
   }

@@ -21,7 +21,7 @@ void apply_split_parts(Context& c) {
   require_small(c, parts, "a number of parts");
   if (tail != ir::Tail::guard && tail != ir::Tail::predicate)
     c.refuse("Tail::guard where a loop is split into parts", c.word(2));
-  const Expr factor = ir::max(ir::index(1), ir::ceil_div(c.p.axis(loop.axis).extent, ir::index(parts)));
+  const Expr factor = ir::max(ir::index(1), ir::ceil_div(c.p.axis(loop.get<LoopStmt>().axis).extent, ir::index(parts)));
   split_loop(c, loop, factor, parts, tail, false);
 }
 

@@ -14,15 +14,16 @@ namespace {
 
 void apply_tighten(Context& c) {
   Stmt& loop = c.loop(0);
+  LoopStmt& l = loop.get<LoopStmt>();
   require_serial(c, loop);
   require_whole(c, loop);
   prove_tight(c, loop);
-  ir::walk(loop.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest && s.after && c.p.axis(loop.axis).reduce)
+  ir::walk(loop.body(), [&](const Stmt& s) {
+    if (const NestStmt* nest = s.as<NestStmt>(); nest && nest->after && c.p.axis(l.axis).reduce)
       c.unproved(Obligation::cover, "a reduction loop with nothing put into its last step (move this call before fuse_into)",
-                 c.p.stage(s.stage).name + " inside " + name_of(c.p, loop));
+                 c.p.stage(nest->stage).name + " inside " + name_of(c.p, loop));
   });
-  loop.tight = true;
+  l.tight = true;
 }
 
 }  // namespace
@@ -41,8 +42,6 @@ extern constexpr Primitive tighten_primitive{
 
 namespace ashlar {
 
-Stage Stage::tighten(Loop l, Where w) const {
-  return done(schedule::tighten_primitive, {own(l, schedule::tighten_primitive, w)}, w);
-}
+Stage Stage::tighten(Loop l, Where w) const { return of_own(schedule::tighten_primitive, l, w); }
 
 }  // namespace ashlar

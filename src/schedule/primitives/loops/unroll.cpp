@@ -19,7 +19,7 @@ void apply_unroll(Context& c) {
   // prove
   prove_constant_extent(c, loop, 1024);
   // rewrite; handles stay
-  loop.loop_kind = ir::LoopKind::unrolled;
+  loop.get<LoopStmt>().kind = ir::LoopKind::unrolled;
   loop.where = c.step.where;
 }
 
@@ -41,9 +41,7 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::unroll(Loop l, Where w) const {
-  return done(schedule::unroll_primitive, {own(l, schedule::unroll_primitive, w)}, w);
-}
+Stage Stage::unroll(Loop l, Where w) const { return of_own(schedule::unroll_primitive, l, w); }
 Stage Stage::unroll(Loop l, Factor by, Where w) const {
   detail::Together together(*state_, "unroll");
   const schedule::Primitive& split = schedule::split_primitive;

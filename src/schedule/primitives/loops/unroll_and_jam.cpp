@@ -23,16 +23,16 @@ void apply_unroll_and_jam(Context& c) {
   const Stmt& loop = c.loop(0);
   require_serial(c, loop);
   std::vector<const Stmt*> inside;
-  for (const Stmt* b : ir::blocks_of(c.p, nest_of(c.p, loop.id).stage)) {
+  for (const Stmt* b : ir::blocks_of(c.p, stage_around(c.p, loop.id).id)) {
     if (!encloses(c.p, loop.id, b->id)) continue;
     bool below = false;
     for (const Stmt* s : ir::path_to(c.p, b->id)) {
-      if (below && s->kind == Stmt::Kind::loop) inside.push_back(s);
+      if (below && s->is<LoopStmt>()) inside.push_back(s);
       below = below || s->id == loop.id;
     }
     break;
   }
-  while (!inside.empty() && inside.back()->loop_kind != ir::LoopKind::serial) inside.pop_back();
+  while (!inside.empty() && !ir::is_loop(*inside.back(), ir::LoopKind::serial)) inside.pop_back();
   if (inside.empty())
     c.refuse("a loop with a serial loop inside, into which its iterations go (unroll alone puts them one after another)",
              name_of(c.p, loop));
@@ -75,8 +75,6 @@ extern constexpr Primitive unroll_and_jam_primitive{
 
 namespace ashlar {
 
-Stage Stage::unroll_and_jam(Loop l, Where w) const {
-  return done(schedule::unroll_and_jam_primitive, {own(l, schedule::unroll_and_jam_primitive, w)}, w);
-}
+Stage Stage::unroll_and_jam(Loop l, Where w) const { return of_own(schedule::unroll_and_jam_primitive, l, w); }
 
 }  // namespace ashlar

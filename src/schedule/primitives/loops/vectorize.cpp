@@ -21,7 +21,7 @@ void apply_vectorize(Context& c) {
   if (!prove_scalable(c, loop)) prove_constant_extent(c, loop, 1024);
   prove_vectorizable(c, loop);
   // rewrite; handles stay
-  loop.loop_kind = ir::LoopKind::vectorized;
+  loop.get<LoopStmt>().kind = ir::LoopKind::vectorized;
   loop.where = c.step.where;
 }
 
@@ -56,9 +56,7 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::vectorize(Loop l, Where w) const {
-  return done(schedule::vectorize_primitive, {own(l, schedule::vectorize_primitive, w)}, w);
-}
+Stage Stage::vectorize(Loop l, Where w) const { return of_own(schedule::vectorize_primitive, l, w); }
 Stage Stage::vectorize(Loop l, Factor lanes, Where w) const {
   detail::Together together(*state_, "vectorize");
   const schedule::Primitive& split = schedule::split_primitive;

@@ -67,7 +67,7 @@ void apply_clone(Context& c) {
     const ir::Stage& reader = c.stage(k);
     if (!reads_any(reader, stage)) c.refuse("stages that read " + stage.name, reader.name + ", which does not");
     for (const Stmt* n : ir::nests_of(c.p, reader.id))
-      if (n->after == stage.id)
+      if (n->get<NestStmt>().after == stage.id)
         c.refuse("a reader that is computed after what it reads (move this call before fuse_into)", reader.name);
     readers.push_back(reader.id);
   }
@@ -81,7 +81,7 @@ void apply_clone(Context& c) {
   if (!kept) c.refuse("a reader that keeps " + stage.name, "all of them named");
   for (const Id b : stage.buffers)
     ir::walk(c.p.body, [&](const Stmt& s) {
-      if (s.kind == Stmt::Kind::prefetch && s.buffer == b)
+      if (const PrefetchStmt* prefetch = s.as<PrefetchStmt>(); prefetch && prefetch->buffer == b)
         c.refuse("a stage that is not prefetched yet (move this call before the prefetch)", stage.name);
     });
   // rewrite

@@ -22,13 +22,14 @@ namespace ashlar::schedule {
 // match: a stage whose place may change
 Stmt& movable(Context& c, const ir::Stage& stage) {
   Stmt& nest = only_nest(c, stage);
-  if (nest.after)
+  NestStmt& node = nest.get<NestStmt>();
+  if (node.after)
     c.refuse("a stage computed before its readers", stage.name + ", which was put after its producer by fuse_into");
-  if (!nest.slides.empty()) c.refuse("a stage that does not slide yet (move this call before slide)", stage.name);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest && s.after)
+  if (!node.slides.empty()) c.refuse("a stage that does not slide yet (move this call before slide)", stage.name);
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const NestStmt* n = s.as<NestStmt>(); n && n->after)
       c.refuse("a stage with nothing put after it (move this call before fuse_into)",
-               c.p.stage(s.stage).name + " inside " + stage.name);
+               c.p.stage(n->stage).name + " inside " + stage.name);
   });
   return nest;
 }
@@ -52,7 +53,7 @@ bool read_only_inside(Context& c, const ir::Stage& stage, const Stmt& loop) {
 
 // The other way round: a loop of what the stage reads. Empty if it is not.
 std::string reversed(const Context& c, const ir::Stage& stage, const Stmt& loop) {
-  const ir::Stage& host = c.p.stage(nest_of(c.p, loop.id).stage);
+  const ir::Stage& host = stage_around(c.p, loop.id);
   if (std::none_of(host.buffers.begin(), host.buffers.end(), [&](Id b) { return reads_buffer(stage, b); })) return "";
   return "; " + stage.name + " reads " + host.name + ", and what is read is computed at a loop of its reader: s[" + host.name +
          "].compute_at(...) with a loop of " + stage.name;
@@ -82,7 +83,7 @@ void prove_placement(Context& c, const ir::Stage& stage, const Stmt& nest, const
     c.refuse("a loop of another stage", name_of(c.p, loop) + ", a loop of " + stage.name + " itself");
   if (output) prove_needed(c, stage, reversed(c, stage, loop));
   for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized)
+    if (ir::is_loop(*s, ir::LoopKind::vectorized))
       c.refuse("a loop outside of vectorized ones",
                name_of(c.p, loop) + (s->id == loop.id ? ", which is vectorized" : " inside " + name_of(c.p, *s)));
   bool any = false;
@@ -110,14 +111,15 @@ void move_into(Context& c, const ir::Stage& stage, Id loop_id) {
     if (!alloc) continue;
     const auto path = ir::path_to(c.p, alloc->id);
     const Stmt* holder = path.size() > 1 ? path[path.size() - 2] : nullptr;
-    const bool stays = alloc->pinned && (!holder || holder->id == loop_id || encloses(c.p, holder->id, loop_id));
+    const bool stays =
+        alloc->get<AllocStmt>().pinned && (!holder || holder->id == loop_id || encloses(c.p, holder->id, loop_id));
     if (stays) continue;
     Stmt a = take(c.p, alloc->id);
-    a.pinned = false;
+    a.get<AllocStmt>().pinned = false;
     moved.push_back(std::move(a));
   }
   moved.push_back(take(c.p, nest_id));
-  std::vector<Stmt>& body = loop_id ? ir::find(c.p, loop_id)->body : c.p.body;
+  std::vector<Stmt>& body = loop_id ? ir::find(c.p, loop_id)->body() : c.p.body;
   insert_before_use(c.p, body, std::move(moved), stage.buffers);
 }
 
@@ -162,8 +164,6 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::compute_at(Loop l, Where w) const {
-  return done(schedule::compute_at_primitive, {Arg::stage(id_), any(l, schedule::compute_at_primitive, w)}, w);
-}
+Stage Stage::compute_at(Loop l, Where w) const { return of_any(schedule::compute_at_primitive, l, w); }
 
 }  // namespace ashlar

@@ -47,10 +47,11 @@ void apply_fuse_into(Context& c) {
   const ir::Stage& stage = c.stage(0);
   Stmt& loop = c.loop(1);
   const Stmt& target = nest_of(c.p, loop.id);
-  const ir::Stage& producer = c.p.stage(target.stage);
+  const ir::Stage& producer = c.p.stage(target.get<NestStmt>().stage);
   Stmt& nest = only_nest(c, stage);
   const auto here = ir::path_to(c.p, nest.id);
-  if (here.size() != 1 || nest.after) c.refuse("a stage computed at root", stage.name + ", which is computed inside another");
+  if (here.size() != 1 || nest.get<NestStmt>().after)
+    c.refuse("a stage computed at root", stage.name + ", which is computed inside another");
   if (ir::path_to(c.p, target.id).size() != 1) c.refuse("a loop of a producer that is computed at root", name_of(c.p, loop));
   if (producer.scatters())
     c.unproved(Obligation::order, "a producer that finishes its points one by one",
@@ -68,15 +69,16 @@ void apply_fuse_into(Context& c) {
     c.refuse("a loop of a stage that " + stage.name + " reads", name_of(c.p, loop));
   require_pointwise(c, stage, producer);
   for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized)
+    if (ir::is_loop(*s, ir::LoopKind::vectorized))
       c.refuse("a loop outside of vectorized ones", name_of(c.p, *s) + ", which is vectorized");
   for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->part != ir::Part::all && !(c.p.axis(s->axis).reduce && s->part == ir::Part::last))
+    if (const LoopStmt* l = s->as<LoopStmt>();
+        l && l->part != ir::Part::all && !(c.p.axis(l->axis).reduce && l->part == ir::Part::last))
       c.unproved(Obligation::cover, "a loop that every point passes through (whole, or the last step of a reduction)",
                  name_of(c.p, *s) + ", a part of a loop that was peeled");
   for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->tight && c.p.axis(s->axis).reduce)
-      if (const ir::Axis& outer = c.p.axis(c.p.axis(c.p.axis(s->axis).parent).became.front()); !outer.became.empty())
+    if (const LoopStmt* over = s->as<LoopStmt>(); over && over->tight && c.p.axis(over->axis).reduce)
+      if (const ir::Axis& outer = c.p.axis(c.p.axis(c.p.axis(over->axis).parent).became.front()); !outer.became.empty())
         c.unproved(Obligation::cover, "a last step of the reduction (move this call before the tighten)",
                    name_of(c.p, *s) + ", which was tightened: where " + outer.name +
                        ", which was split again, is at its last it may have none");
@@ -99,18 +101,15 @@ void apply_fuse_into(Context& c) {
   // rewrite: the nest goes to the end of the loop; inside reduction loops its blocks wait for the last step
   std::vector<Expr> when;
   for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && c.p.axis(s->axis).reduce)
-      when.push_back(ir::eq(ir::axis_var(c.p, s->axis), ir::sub(ir::extent_of(c.p, *s), ir::index(1))));
+    if (const LoopStmt* run = s->as<LoopStmt>(); run && c.p.axis(run->axis).reduce)
+      when.push_back(ir::eq(ir::axis_var(c.p, run->axis), ir::sub(ir::extent_of(c.p, *run), ir::index(1))));
   const Id loop_id = loop.id;
   Stmt moved = take(c.p, nest.id);
-  moved.after = producer.id;
-  const std::function<void(Stmt&)> mark = [&](Stmt& s) {
-    if (s.kind == Stmt::Kind::block) s.when.insert(s.when.end(), when.begin(), when.end());
-    for (Stmt& b : s.body) mark(b);
-  };
-  mark(moved);
-  std::vector<Stmt>& body = ir::find(c.p, loop_id)->body;
-  body.push_back(std::move(moved));
+  moved.get<NestStmt>().after = producer.id;
+  ir::walk(moved.body(), [&](Stmt& s) {
+    if (BlockStmt* block = s.as<BlockStmt>()) block->when.insert(block->when.end(), when.begin(), when.end());
+  });
+  ir::find(c.p, loop_id)->body().push_back(std::move(moved));
   // its storage, if it has any, lies around the producer
   for (Id b : stage.buffers)
     if (const Stmt* alloc = ir::alloc_of(c.p, b)) {
@@ -148,8 +147,6 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::fuse_into(Loop l, Where w) const {
-  return done(schedule::fuse_into_primitive, {Arg::stage(id_), any(l, schedule::fuse_into_primitive, w)}, w);
-}
+Stage Stage::fuse_into(Loop l, Where w) const { return of_any(schedule::fuse_into_primitive, l, w); }
 
 }  // namespace ashlar

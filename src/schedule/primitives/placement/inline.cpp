@@ -47,21 +47,22 @@ void drop_stage(Context& c, const ir::Stage& stage, const std::string& because) 
   for (const Stmt* nest : ir::nests_of(c.p, stage.id)) nests.push_back(*nest);
   for (const Stmt& nest : nests) {
     ir::walk({nest}, [&](const Stmt& s) {
-      if (s.kind == Stmt::Kind::nest && s.loop && s.stage != stage.id)
+      if (const NestStmt* n = s.as<NestStmt>(); n && n->sibling && n->stage != stage.id)
         c.refuse("stages that share no loop with one that nothing reads any more (move this call before fuse_siblings)",
-                 c.p.stage(s.stage).name + ", which shares " + c.p.axis(s.loop).name + " with " + stage.name);
-      if (s.kind == Stmt::Kind::loop) c.consume(s.id, name_of(c.p, s), "went with " + stage.name + ", which " + because, {});
+                 c.p.stage(n->stage).name + ", which shares " + c.p.axis(n->sibling->loop).name + " with " + stage.name);
+      if (s.is<LoopStmt>()) c.consume(s.id, name_of(c.p, s), "went with " + stage.name + ", which " + because, {});
     });
     take(c.p, nest.id);
   }
   ir::walk(nests, [&](const Stmt& s) {
-    if (s.kind != Stmt::Kind::nest) return;
-    for (const ir::Root& r : s.roots) axes.push_back(r.axis);
-    const auto at = c.p.stages.find(s.stage);
+    const NestStmt* n = s.as<NestStmt>();
+    if (!n) return;
+    for (const ir::Root& r : n->roots) axes.push_back(r.axis);
+    const auto at = c.p.stages.find(n->stage);
     if (at == c.p.stages.end()) return;  // a copy in another part of a peeled loop
     for (Id b : at->second.buffers) {
       ir::walk(c.p.body, [&](const Stmt& p) {
-        if (p.kind == Stmt::Kind::prefetch && p.buffer == b)
+        if (const PrefetchStmt* prefetch = p.as<PrefetchStmt>(); prefetch && prefetch->buffer == b)
           c.refuse("a stage that nothing prefetches (move this call before the prefetch)",
                    at->second.name + ", prefetched at " + location(p.where));
       });
@@ -69,7 +70,7 @@ void drop_stage(Context& c, const ir::Stage& stage, const std::string& because) 
       c.p.buffers.erase(b);
       c.consume(b, at->second.name, because, {});
     }
-    c.consume(s.stage, at->second.name, because, {});
+    c.consume(n->stage, at->second.name, because, {});
     c.p.stages.erase(at);
   });
   while (!axes.empty()) {
@@ -105,11 +106,11 @@ ir::Stage inlined_stage(Context& c) {
       c.refuse("a stage that no copy fills past the end of (compute_at places it)",
                stage.name + ", which " + reader.name + " copies");
   const Stmt& nest = only_nest(c, stage);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest)
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const NestStmt* n = s.as<NestStmt>())
       c.refuse(std::string("a stage with nothing computed inside it (move this call before the ") +
-                   (s.after ? "fuse_into)" : "compute_at)"),
-               c.p.stage(s.stage).name + " inside " + stage.name);
+                   (n->after ? "fuse_into)" : "compute_at)"),
+               c.p.stage(n->stage).name + " inside " + stage.name);
   });
   return stage;
 }

@@ -25,14 +25,14 @@ namespace {
 void store_outside(Context& c, const ir::Stage& stage, Id loop) {
   const std::vector<const Stmt*> path = ir::path_to(c.p, loop);
   std::size_t around = path.size() - 1;  // of the path: what stands between the loop and this is its own nest
-  while (around > 0 && path[around - 1]->kind == Stmt::Kind::nest) --around;
+  while (around > 0 && path[around - 1]->is<NestStmt>()) --around;
   const Id parent = around > 0 ? path[around - 1]->id : 0;
   for (Id b : stage.buffers) {
     const Stmt* alloc = ir::alloc_of(c.p, b);
-    if (!alloc || alloc->pinned || !encloses(c.p, loop, alloc->id)) continue;
+    if (!alloc || alloc->get<AllocStmt>().pinned || !encloses(c.p, loop, alloc->id)) continue;
     std::vector<Stmt> one;
     one.push_back(take(c.p, alloc->id));
-    insert_before_use(c.p, parent ? ir::find(c.p, parent)->body : c.p.body, std::move(one), {b});
+    insert_before_use(c.p, parent ? ir::find(c.p, parent)->body() : c.p.body, std::move(one), {b});
   }
 }
 
@@ -40,16 +40,16 @@ void store_outside(Context& c, const ir::Stage& stage, Id loop) {
 // around it.
 void end_with_split(Context& c, Id id) {
   Stmt& loop = *ir::find(c.p, id);
-  const ir::Axis& a = c.p.axis(loop.axis);
-  if (loop.tight || loop.loop_kind != ir::LoopKind::serial || loop.part != ir::Part::all || a.reduce ||
+  LoopStmt& l = loop.get<LoopStmt>();
+  const ir::Axis& a = c.p.axis(l.axis);
+  if (l.tight || l.kind != ir::LoopKind::serial || l.part != ir::Part::all || a.reduce ||
       a.origin != ir::Axis::Origin::split_inner || (a.tail != ir::Tail::guard && a.tail != ir::Tail::predicate) ||
-      !ir::skews_of(c.p, loop.axis).empty())
+      !ir::skews_of(c.p, l.axis).empty())
     return;
   const std::vector<const Stmt*> path = ir::path_to(c.p, id);
   for (Id leaf : ir::leaves_of(c.p, c.p.axis(a.parent).became.front()))
-    if (std::none_of(path.begin(), path.end(), [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; }))
-      return;
-  loop.tight = true;
+    if (std::none_of(path.begin(), path.end(), [&](const Stmt* s) { return ir::runs_over(*s, leaf); })) return;
+  l.tight = true;
 }
 
 void apply_slide(Context& c) {
@@ -58,14 +58,15 @@ void apply_slide(Context& c) {
   const Id loop_id = c.loop(1).id, nest_id = only_nest(c, stage).id;
   if (!encloses(c.p, loop_id, nest_id))
     c.refuse("a loop that " + stage.name + " is computed inside (compute_at it first)", name_of(c.p, c.loop(1)));
-  if (only_nest(c, stage).after)
+  if (only_nest(c, stage).get<NestStmt>().after)
     c.refuse("a stage computed before its readers", stage.name + ", which was put after its producer by fuse_into");
-  if (!only_nest(c, stage).slides.empty()) c.refuse("a stage that does not slide yet", stage.name);
+  if (!only_nest(c, stage).get<NestStmt>().slides.empty()) c.refuse("a stage that does not slide yet", stage.name);
   store_outside(c, stage, loop_id);
   end_with_split(c, loop_id);
   Stmt& nest = only_nest(c, stage);
   const Stmt& loop = c.loop(1);
-  ir::Slide& slide = nest.slides.emplace_back(ir::Slide{loop_id, 0, c.step.where});
+  const LoopStmt& l = loop.get<LoopStmt>();
+  ir::Slide& slide = nest.get<NestStmt>().slides.emplace_back(ir::Slide{loop_id, 0, c.step.where});
   const auto window = analysis::required_region(c.p, nest_id);
   if (window.size() != static_cast<std::size_t>(stage.spatial_rank()))
     throw InternalError(stage.name + " has no readers around where it is computed");
@@ -73,7 +74,7 @@ void apply_slide(Context& c) {
   std::size_t d = 0;
   for (const ir::IterVar& v : stage.iters) {
     if (v.kind == ir::IterKind::reduce) continue;
-    if (ir::uses_var(window.at(d).lo, loop.axis) || ir::uses_var(window.at(d).hi, loop.axis)) moving.push_back(v.id);
+    if (ir::uses_var(window.at(d).lo, l.axis) || ir::uses_var(window.at(d).hi, l.axis)) moving.push_back(v.id);
     ++d;
   }
   if (moving.size() != 1)
@@ -93,7 +94,7 @@ bool draw_slide(Draw& d) {
   const auto blocks = ir::blocks_of(d.p, d.any(readers));
   if (blocks.empty()) return false;
   for (const Stmt* s : ir::path_to(d.p, d.any(blocks)->id))
-    if (s->kind == Stmt::Kind::loop) chain.push_back(s);
+    if (s->is<LoopStmt>()) chain.push_back(s);
   if (chain.size() < 2) return false;
   const std::size_t at = 1 + d.pick(static_cast<std::uint32_t>(chain.size() - 1));
   const std::size_t outside = d.pick(static_cast<std::uint32_t>(at));
@@ -125,8 +126,6 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::slide(Loop l, Where w) const {
-  return done(schedule::slide_primitive, {Arg::stage(id_), any(l, schedule::slide_primitive, w)}, w);
-}
+Stage Stage::slide(Loop l, Where w) const { return of_any(schedule::slide_primitive, l, w); }
 
 }  // namespace ashlar

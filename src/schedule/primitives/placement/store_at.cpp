@@ -23,16 +23,16 @@ namespace {
 // Of a stage's own loop: values may not outlive an iteration.
 void prove_own_loop(const Context& c, const ir::Stage& stage, const Stmt& loop) {
   for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && c.p.axis(s->axis).reduce)
+    if (const LoopStmt* l = s->as<LoopStmt>(); l && c.p.axis(l->axis).reduce)
       c.unproved(Obligation::cover, "a loop outside of the reduction loops of " + stage.name,
                  name_of(c.p, *s) + ", whose later steps need what the earlier ones stored");
   for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && nest_of(c.p, s->id).stage == stage.id &&
-        !analysis::iterations_apart(c.p, stage, s->axis))
+    if (const LoopStmt* over = s->as<LoopStmt>();
+        over && stage_around(c.p, s->id).id == stage.id && !analysis::iterations_apart(c.p, stage, over->axis))
       c.unproved(Obligation::cover,
                  "a loop of " + stage.name + " outside of those whose later steps read what the earlier ones stored",
                  name_of(c.p, *s));
-  if (loop.loop_kind == ir::LoopKind::vectorized) c.refuse("a loop that is not vectorized", name_of(c.p, loop));
+  if (loop.get<LoopStmt>().kind == ir::LoopKind::vectorized) c.refuse("a loop that is not vectorized", name_of(c.p, loop));
   for (const auto& [id, reader] : c.p.stages)
     for (Id b : stage.buffers)
       if (id == stage.id || reads_buffer(reader, b))
@@ -57,10 +57,10 @@ void apply_store_at(Context& c) {
   for (Id b : stage.buffers) {
     if (c.p.buffer(b).role != ir::Role::temporary) c.refuse("a stage with storage of its own", stage.name + ", an output");
     Stmt a = take(c.p, ir::alloc_of(c.p, b)->id);
-    a.pinned = true;
+    a.get<AllocStmt>().pinned = true;
     std::vector<Stmt> one;
     one.push_back(std::move(a));
-    insert_before_use(c.p, ir::find(c.p, loop_id)->body, std::move(one), {b});
+    insert_before_use(c.p, ir::find(c.p, loop_id)->body(), std::move(one), {b});
   }
 }
 
@@ -82,8 +82,6 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::store_at(Loop l, Where w) const {
-  return done(schedule::store_at_primitive, {Arg::stage(id_), any(l, schedule::store_at_primitive, w)}, w);
-}
+Stage Stage::store_at(Loop l, Where w) const { return of_any(schedule::store_at_primitive, l, w); }
 
 }  // namespace ashlar

@@ -49,7 +49,7 @@ bool draw_injective(Draw& d) {
   std::vector<const Stmt*> steps;
   for (const auto& [id, stage] : d.p.stages)
     for (const Stmt* l : chooses(stage, table) ? loops_of(d.p, id) : std::vector<const Stmt*>())
-      if (d.p.axis(l->axis).reduce) steps.push_back(l);
+      if (d.p.axis(l->get<LoopStmt>().axis).reduce) steps.push_back(l);
   return steps.empty() || d.one_in(4) || d.step("parallel", {Arg::loop(d.any(steps)->id)});
 }
 

@@ -138,7 +138,7 @@ bool starts_alike(const ir::Stage& scan, const std::vector<Expr>& identity) {
 }
 
 Blocks blocks_of(Context& c, const ir::Stage& stage, const Stmt& loop, const std::vector<Expr>& identity) {
-  const ir::Axis& outer = c.p.axis(loop.axis);
+  const ir::Axis& outer = c.p.axis(loop.get<LoopStmt>().axis);
   const std::size_t dim = stage.along.front();
   const ir::IterVar& t = stage.iters[dim];
   const std::string expected =
@@ -163,11 +163,11 @@ void require_scan(Context& c, const ir::Stage& stage, const Stmt& nest) {
     c.refuse("a scan",
              stage.name + (stage.is_recurrence() ? ", a recurrence by another step" : ", which does not read itself"));
   if (!ir::stages_inside(c.p, stage).empty()) c.refuse("a scan without stages inside of its step", stage.name);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest)
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const NestStmt* n = s.as<NestStmt>())
       c.refuse("a stage with nothing placed in it yet (move this call before compute_at of its producers)",
-               c.p.stage(s.stage).name + " inside " + stage.name);
-    if (s.kind == Stmt::Kind::loop && s.part != ir::Part::all)
+               c.p.stage(n->stage).name + " inside " + stage.name);
+    if (const LoopStmt* loop = s.as<LoopStmt>(); loop && loop->part != ir::Part::all)
       c.refuse("a stage of whole loops (move this call before the peel)", name_of(c.p, s) + ", a part of one");
   });
 }
@@ -260,7 +260,7 @@ void apply_associative_scan(Context& c) {
   for (std::size_t k = 0; k < stage.buffers.size(); ++k)
     identity.push_back(analysis::identity_of(stage.scan, k, c.p.buffer(stage.buffers[k]).type));
   const Blocks b = blocks_of(c, stage, loop, identity);
-  const std::string o_name = c.p.axis(loop.axis).name;
+  const std::string o_name = c.p.axis(loop.get<LoopStmt>().axis).name;
   // prove
   prove_blocks(c, stage, o_name);
   // rewrite
@@ -290,7 +290,8 @@ bool draw_associative_scan(Draw& d) {
   const ir::Stage& stage = p.stage(d.any(scans));
   const Id along = stage.iters[stage.along.front()].id;
   const std::vector<const Stmt*> loops = loops_of(p, stage.id);
-  const auto own = std::find_if(loops.begin(), loops.end(), [&](const Stmt* l) { return p.axis(l->axis).iter == along; });
+  const auto own =
+      std::find_if(loops.begin(), loops.end(), [&](const Stmt* l) { return p.axis(l->get<LoopStmt>().axis).iter == along; });
   if (own == loops.end()) return false;
   const Arg tail = Arg::text(d.one_in(4) ? "exact" : "guard");
   d.step("split", {Arg::loop((*own)->id), Arg::integer(d.factor()), tail});

@@ -26,11 +26,9 @@ void apply_atomic(Context& c) {
   prove_memory_combines(c, stage);
   // rewrite; handles stay
   stage.atomic = true;
-  const std::function<void(Stmt&)> start = [&](Stmt& s) {  // no step knows that it is the first: the init is stored in advance
-    if (s.kind == Stmt::Kind::block && s.stage == stage.id) s.first_stores = false;
-    for (Stmt& b : s.body) start(b);
-  };
-  for (Stmt& s : c.p.body) start(s);
+  ir::walk(c.p.body, [&](Stmt& s) {  // no step knows that it is the first: the init is stored in advance
+    if (BlockStmt* block = s.as<BlockStmt>(); block && block->stage == stage.id) block->first_stores = false;
+  });
 }
 
 // In a launch: a loop of its steps over blocks or threads, once it is atomic.
@@ -38,10 +36,11 @@ bool draw_atomic_launch(Draw& d) {
   static constexpr const char* axes[] = {"block_x", "block_y", "thread_x", "thread_x", "threads", "lane"};
   const auto launch = draw_root(d);
   const Stmt* loop = !launch ? nullptr : launch->loop_where(d, [&](const Stmt& l) {
-    return l.loop_kind == ir::LoopKind::serial && d.p.axis(l.axis).reduce;
+    const LoopStmt& l_loop = l.get<LoopStmt>();
+    return l_loop.kind == ir::LoopKind::serial && d.p.axis(l_loop.axis).reduce;
   });
   if (!loop) return false;
-  const ir::Stage& stage = d.p.stage(nest_of(d.p, loop->id).stage);
+  const ir::Stage& stage = stage_around(d.p, loop->id);
   d.reassociates = true;
   if (!stage.atomic) d.step("atomic", {Arg::stage(stage.id)});
   return d.step("bind", {Arg::loop(loop->id), Arg::text(d.any(axes))});
@@ -59,7 +58,7 @@ bool draw_atomic(Draw& d) {
   d.step("atomic", {Arg::stage(stage)});
   std::vector<const Stmt*> steps;
   for (const Stmt* l : loops_of(d.p, stage))
-    if (d.p.axis(l->axis).reduce) steps.push_back(l);
+    if (d.p.axis(l->get<LoopStmt>().axis).reduce) steps.push_back(l);
   return steps.empty() || d.step("parallel", {Arg::loop(d.any(steps)->id)});
 }
 

@@ -57,7 +57,7 @@ std::optional<std::size_t> dimension_at(const ir::Stage& reader, const ir::Stage
 }
 
 Blocks blocks_of(Context& c, const ir::Stage& stage, const Stmt& loop) {
-  const ir::Axis& outer = c.p.axis(loop.axis);
+  const ir::Axis& outer = c.p.axis(loop.get<LoopStmt>().axis);
   Blocks b;
   const auto expect = [&](bool holds) {
     if (!holds) c.refuse("the outer loop of a split of a dimension by a constant", name_of(c.p, loop));
@@ -71,7 +71,7 @@ Blocks blocks_of(Context& c, const ir::Stage& stage, const Stmt& loop) {
       c.refuse("a split of a block in equal parts",
                name_of(c.p, loop) + ", " + std::to_string(b.size) + " of " + std::to_string(larger));
   }
-  const ir::Stage& owner = c.p.stage(nest_of(c.p, loop.id).stage);
+  const ir::Stage& owner = stage_around(c.p, loop.id);
   const Id variable = root->iter;
   const auto dim =
       owner.id == stage.id
@@ -116,7 +116,8 @@ analysis::Facts facts_of_points(const Program& p, const ir::Stage& stage) {
 
 // match: terms as they were defined, each point of its own
 void require_terms(Context& c, const ir::Stage& stage, const Stmt& nest, const Stmt& terms) {
-  const ir::Axis& axis = c.p.axis(terms.axis);
+  const LoopStmt& terms_loop = terms.get<LoopStmt>();
+  const ir::Axis& axis = c.p.axis(terms_loop.axis);
   if (nest_of(c.p, terms.id).id != nest.id || !axis.reduce) c.refuse("a loop over terms of " + stage.name, name_of(c.p, terms));
   if (axis.origin != ir::Axis::Origin::root)
     c.refuse("a loop over terms that is whole (move this call before its split)", name_of(c.p, terms));
@@ -125,15 +126,15 @@ void require_terms(Context& c, const ir::Stage& stage, const Stmt& nest, const S
       c.refuse("terms in the order of definition (move this call before reverse)", name_of(c.p, terms));
   if (stage.scatters() || stage.atomic)
     c.refuse("a reduction whose points have terms of their own", stage.name + ", a scatter");
-  if (terms.combines || terms.pipeline.stages > 0 || terms.tight)
+  if (terms_loop.combines || terms_loop.pipeline || terms_loop.tight)
     c.refuse("a loop as it was defined (move this call before cross_thread_reduce, pipeline or tighten)", name_of(c.p, terms));
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest)
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const NestStmt* n = s.as<NestStmt>())
       c.refuse("a stage with nothing placed in it yet (move cut before compute_at of its producers)",
-               c.p.stage(s.stage).name + " inside " + stage.name);
-    if (s.kind == Stmt::Kind::block && (s.first_stores || s.piece != Stmt::Piece::whole))
+               c.p.stage(n->stage).name + " inside " + stage.name);
+    if (const BlockStmt* block = s.as<BlockStmt>(); block && (block->first_stores || block->piece != ir::Piece::whole))
       c.refuse("a reduction that starts from its init where it is computed", stage.name);
-    if (s.kind == Stmt::Kind::loop && s.loop_kind == ir::LoopKind::tensorized)
+    if (ir::is_loop(s, ir::LoopKind::tensorized))
       c.refuse("loops without an intrinsic (move this call before tensorize)", name_of(c.p, s));
   });
 }
@@ -141,14 +142,13 @@ void require_terms(Context& c, const ir::Stage& stage, const Stmt& nest, const S
 // match: the terms are the first, inside of the loops over the dimension that bounds them then. Their variable.
 ir::IterVar& variable_of(Context& c, ir::Stage& stage, const Stmt& nest, const Stmt& terms, std::size_t dim) {
   const auto around = ir::path_to(c.p, terms.id);
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : nest.get<NestStmt>().roots)
     for (Id leaf : r.iter == stage.iters.at(dim).id ? ir::leaves_of(c.p, r.axis) : std::vector<Id>())
-      if (std::none_of(around.begin(), around.end(),
-                       [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; }))
+      if (std::none_of(around.begin(), around.end(), [&](const Stmt* s) { return ir::runs_over(*s, leaf); }))
         c.refuse("a loop over terms inside the loops over " + stage.iters.at(dim).name + ", which bounds it then",
                  name_of(c.p, terms) + " outside " + c.p.axis(leaf).name);
   const auto found = std::find_if(stage.iters.begin(), stage.iters.end(),
-                                  [&](const ir::IterVar& v) { return v.id == c.p.axis(terms.axis).iter; });
+                                  [&](const ir::IterVar& v) { return v.id == c.p.axis(terms.get<LoopStmt>().axis).iter; });
   for (auto v = stage.iters.begin(); v != stage.iters.end(); ++v) {
     if (v->kind == ir::IterKind::reduce && v < found)
       c.refuse("the first of the loops over terms of " + stage.name, name_of(c.p, terms) + ", behind " + v->name);
@@ -227,7 +227,7 @@ void apply_cut(Context& c) {
   require_terms(c, stage, nest, terms);
   const Blocks blocks = blocks_of(c, stage, loop);
   ir::IterVar& variable = variable_of(c, stage, nest, terms, blocks.dim);
-  const bool alone = read_alone(c.p, stage, c.p.stage(nest_of(c.p, loop.id).stage).id);
+  const bool alone = read_alone(c.p, stage, stage_around(c.p, loop.id).id);
   // prove
   if (blocks.of.descending)
     prove_reassociation(c, stage, "cut takes its last terms first",
@@ -268,10 +268,12 @@ bool draw_cut(Draw& d) {
   owners.push_back(stage);
   std::vector<const Stmt*> terms, points;
   for (const Stmt* l : loops_of(p, stage))
-    if (p.axis(l->axis).reduce || d.one_in(16)) terms.push_back(l);
+    if (p.axis(l->get<LoopStmt>().axis).reduce || d.one_in(16)) terms.push_back(l);
   for (const Id owner : owners)
     for (const Stmt* l : loops_of(p, owner))
-      if ((!p.axis(l->axis).reduce && p.axis(l->axis).origin == ir::Axis::Origin::root) || d.one_in(16)) points.push_back(l);
+      if ((!p.axis(l->get<LoopStmt>().axis).reduce && p.axis(l->get<LoopStmt>().axis).origin == ir::Axis::Origin::root) ||
+          d.one_in(16))
+        points.push_back(l);
   if (terms.empty() || points.empty()) return false;
   const auto counts_down = [&](Id id) {
     const auto& iters = p.stage(id).iters;

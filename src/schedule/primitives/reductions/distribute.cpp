@@ -107,20 +107,21 @@ void require_sum(const Context& c, const ir::Stage& stage) {
     c.refuse("a stage outside of recurrences", stage.name + ", which one reads and that reads it");
 }
 void require_untouched_sum(const Context& c, const ir::Stage& stage, const Stmt& nest) {
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : nest.get<NestStmt>().roots)
     if (c.p.axis(r.axis).reduce && !ir::is_leaf(c.p, r.axis))
       c.refuse("reduction loops as they were defined (move this call before the split)",
                c.p.axis(r.axis).name + " of " + stage.name);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest)
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const NestStmt* n = s.as<NestStmt>())
       c.refuse("a stage with nothing placed in it yet (move this call before compute_at of its producers)",
-               c.p.stage(s.stage).name + " inside " + stage.name);
-    if (s.kind == Stmt::Kind::block && s.piece != Stmt::Piece::whole)
+               c.p.stage(n->stage).name + " inside " + stage.name);
+    if (const BlockStmt* block = s.as<BlockStmt>(); block && block->piece != ir::Piece::whole)
       c.refuse("a stage whose init was not taken apart (move this call before decompose_init)", stage.name);
-    if (s.kind != Stmt::Kind::loop) return;
-    if (s.part != ir::Part::all)
+    const LoopStmt* loop = s.as<LoopStmt>();
+    if (!loop) return;
+    if (loop->part != ir::Part::all)
       c.refuse("a stage of whole loops (move this call before the peel)", name_of(c.p, s) + ", a part of one");
-    if (c.p.axis(s.axis).reduce && (s.loop_kind != ir::LoopKind::serial || s.combines || s.pipeline.stages > 0))
+    if (c.p.axis(loop->axis).reduce && (loop->kind != ir::LoopKind::serial || loop->combines || loop->pipeline))
       c.refuse("reduction loops without a kind yet (move this call before it)", name_of(c.p, s));
   });
   for (const ir::IterVar& v : stage.iters)
@@ -310,18 +311,15 @@ std::vector<std::pair<Id, std::string>> drop_reduction(Context& c, ir::Stage& st
   std::erase_if(stage.iters, [](const ir::IterVar& v) { return v.kind == ir::IterKind::reduce; });
   std::vector<std::pair<Id, std::string>> gone;
   std::vector<Id> dead;
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce) gone.emplace_back(s.id, name_of(c.p, s)), dead.push_back(s.axis);
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const LoopStmt* loop = s.as<LoopStmt>(); loop && c.p.axis(loop->axis).reduce)
+      gone.emplace_back(s.id, name_of(c.p, s)), dead.push_back(loop->axis);
   });
-  drop_reduction_loops(c.p, nest.body, 0);
-  std::erase_if(nest.roots, [&](const ir::Root& r) { return c.p.axis(r.axis).reduce; });
-  const std::function<void(std::vector<Stmt>&)> stores = [&](std::vector<Stmt>& body) {
-    for (Stmt& s : body) {
-      if (s.kind == Stmt::Kind::block) s.first_stores = false;
-      stores(s.body);
-    }
-  };
-  stores(nest.body);
+  drop_reduction_loops(c.p, nest.body(), 0);
+  std::erase_if(nest.get<NestStmt>().roots, [&](const ir::Root& r) { return c.p.axis(r.axis).reduce; });
+  ir::walk(nest.body(), [](Stmt& s) {
+    if (BlockStmt* block = s.as<BlockStmt>()) block->first_stores = false;
+  });
   for (Id a : dead) c.p.axes.erase(a);
   return gone;
 }

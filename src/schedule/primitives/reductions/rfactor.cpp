@@ -34,7 +34,7 @@ namespace {
 // the first run? So it is with the outermost of the loops over the terms, as long as these stand in the order of definition.
 bool keeps_order(const Program& p, const ir::Stage& stage, const Stmt& nest, Id axis) {
   if (stage.reducer.order != ir::Reducer::Order::regroup) return false;
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : nest.get<NestStmt>().roots)
     for (Id leaf : ir::leaves_of(p, r.axis))
       if (p.axis(leaf).reduce) return leaf == axis;  // the first in the order of definition
   return false;
@@ -45,13 +45,14 @@ bool keeps_order(const Program& p, const ir::Stage& stage, const Stmt& nest, Id 
 bool reduce_in_init(std::vector<Stmt>& body, const Stmt& loop) {
   for (std::size_t k = 0; k < body.size(); ++k) {
     Stmt& s = body[k];
-    const bool init = s.kind == Stmt::Kind::block && s.piece == Stmt::Piece::init;
-    if (!init && !reduce_in_init(s.body, loop)) continue;
+    const BlockStmt* leaf = s.as<BlockStmt>();
+    const bool init = leaf && leaf->piece == ir::Piece::init;
+    if (!init && !(s.has_body() && reduce_in_init(s.body(), loop))) continue;
     if (init) {
       Stmt steps = loop, block = s;
-      block.piece = Stmt::Piece::whole;
-      steps.body.clear();
-      steps.body.push_back(std::move(block));
+      block.get<BlockStmt>().piece = ir::Piece::whole;
+      steps.body().clear();
+      steps.body().push_back(std::move(block));
       s = std::move(steps);
     }
     Stmt kept = std::move(s);
@@ -100,10 +101,10 @@ bool follows_points(Context& c, const ir::Stage& stage, const Stmt& nest, const 
       const std::string found = v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ")";
       if (w.kind == ir::IterKind::reduce) c.refuse("a reduction whose bounds do not depend on " + w.name, found);
       if (tightened) c.refuse("loops that were not tightened, where bounds depend on " + w.name, found);
-      for (const ir::Root& r : nest.roots)
+      for (const ir::Root& r : nest.get<NestStmt>().roots)
         if (c.p.axis(r.axis).reduce && !by_factors(c.p, r.axis))
           c.refuse("reduction loops that are split by factors alone, where bounds depend on " + w.name, name_of(c.p, loop));
-      if (uses(extent_over(c.p, stage, loop.axis), w))
+      if (uses(extent_over(c.p, stage, loop.get<LoopStmt>().axis), w))
         c.refuse("a loop whose extent does not depend on " + w.name + " (split it, and take the inner one)",
                  name_of(c.p, loop) + ", of " + found);
     }
@@ -125,15 +126,17 @@ void require_plain_loops(Context& c, const ir::Stage& stage, const Stmt& nest) {
   for (const ir::IterVar& v : stage.iters)
     if (v.descending)
       c.refuse("loops in the order of their variables (move this call before reverse)", v.name + " of " + stage.name);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest)
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const NestStmt* n = s.as<NestStmt>())
       c.refuse("a stage with nothing placed in it yet (move rfactor before compute_at of its producers)",
-               c.p.stage(s.stage).name + " inside " + stage.name);
-    if (s.kind == Stmt::Kind::loop && s.part != ir::Part::all)
+               c.p.stage(n->stage).name + " inside " + stage.name);
+    const LoopStmt* l = s.as<LoopStmt>();
+    if (!l) return;
+    if (l->part != ir::Part::all)
       c.refuse("a stage of whole loops (move this call before the peel)", name_of(c.p, s) + ", a part of one");
-    if (s.kind == Stmt::Kind::loop && (s.combines || s.pipeline.stages > 0))
+    if (l->combines || l->pipeline)
       c.refuse(
-          "loops without a kind yet (move this call before " + std::string(s.combines ? "cross_thread_reduce)" : "pipeline)"),
+          "loops without a kind yet (move this call before " + std::string(l->combines ? "cross_thread_reduce)" : "pipeline)"),
           name_of(c.p, s));
   });
 }
@@ -141,13 +144,14 @@ void require_plain_loops(Context& c, const ir::Stage& stage, const Stmt& nest) {
 Factored factored(Context& c, const ir::Stage& stage, const Stmt& nest, const Stmt& loop) {
   Factored f;
   f.first = c.count() > 2 && c.word(2) == "first";
-  f.axis = c.p.axis(loop.axis);
+  f.axis = c.p.axis(loop.get<LoopStmt>().axis);
   if (!f.axis.reduce) c.refuse("a reduction loop", name_of(c.p, loop) + ", a spatial one");
   require_plain_loops(c, stage, nest);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind != Stmt::Kind::loop || !c.p.axis(s.axis).reduce) return;
-    if (s.axis != f.axis.id) f.others.push_back(s.axis);
-    if (s.tight) f.tight[s.axis] = ir::range_of(c.p, s).end;
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    const LoopStmt* l = s.as<LoopStmt>();
+    if (!l || !c.p.axis(l->axis).reduce) return;
+    if (l->axis != f.axis.id) f.others.push_back(l->axis);
+    if (l->tight) f.tight[l->axis] = ir::range_of(c.p, s).end;
   });
   const auto is_own = [&](Id leaf) {
     return leaf == f.axis.id || std::find(f.others.begin(), f.others.end(), leaf) != f.others.end();
@@ -268,7 +272,7 @@ ir::Substitution to_partial(const Context& c, const ir::Stage& stage, const Stmt
     throw InternalError("a root of " + stage.name + " without a variable");
   };
   ir::Substitution to = p.points;
-  for (const ir::Root& r : nest.roots) {
+  for (const ir::Root& r : nest.get<NestStmt>().roots) {
     if (!c.p.axis(r.axis).reduce) continue;
     const Expr value = ir::substitute(ir::axis_value(c.p, r.axis), p.leaves);
     to.emplace_back(r.iter, analysis::simplify(ir::add(begin(r), value), facts));
@@ -354,10 +358,12 @@ ir::IterVar sum_partials(Context& c, ir::Stage& stage, const Factored& f, const 
 // The loop runs over a variable of its own; those of the other reduction axes are gone. Which, with their names.
 std::vector<std::pair<Id, std::string>> keep_loop(Context& c, Stmt& nest, const Stmt& loop, const ir::IterVar& over,
                                                   bool scattered) {
-  const Id axis = loop.axis;
+  NestStmt& node = nest.get<NestStmt>();
+  const Id axis = loop.get<LoopStmt>().axis;
   std::vector<std::pair<Id, std::string>> gone;
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce && s.axis != axis) gone.emplace_back(s.id, name_of(c.p, s));
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const LoopStmt* l = s.as<LoopStmt>(); l && c.p.axis(l->axis).reduce && l->axis != axis)
+      gone.emplace_back(s.id, name_of(c.p, s));
   });
   ir::Axis& root = c.p.axes.at(axis);
   root.origin = ir::Axis::Origin::root;
@@ -366,14 +372,14 @@ std::vector<std::pair<Id, std::string>> keep_loop(Context& c, Stmt& nest, const 
   root.parts = 0;
   root.factor = Expr();
   std::vector<Id> dead;
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : node.roots)
     if (c.p.axis(r.axis).reduce && r.axis != axis) dead.push_back(r.axis);
-  std::erase_if(nest.roots, [&](const ir::Root& r) { return c.p.axis(r.axis).reduce; });
-  nest.roots.push_back({over.id, axis, ir::index(0), over.end});
+  std::erase_if(node.roots, [&](const ir::Root& r) { return c.p.axis(r.axis).reduce; });
+  node.roots.push_back({over.id, axis, ir::index(0), over.end});
   if (const Stmt steps = loop; scattered)
-    reduce_in_init(nest.body, steps);
+    reduce_in_init(nest.body(), steps);
   else
-    drop_reduction_loops(c.p, nest.body, axis);
+    drop_reduction_loops(c.p, nest.body(), axis);
   while (!dead.empty()) {
     const Id a = dead.back();
     dead.pop_back();
@@ -385,9 +391,10 @@ std::vector<std::pair<Id, std::string>> keep_loop(Context& c, Stmt& nest, const 
 }
 
 // The first step stores, but where conditions may leave it out.
-void let_first_store(Stmt& s, bool stores) {
-  if (s.kind == Stmt::Kind::block) s.first_stores = stores && s.piece == Stmt::Piece::whole;
-  for (Stmt& b : s.body) let_first_store(b, stores);
+void let_first_store(Stmt& nest, bool stores) {
+  ir::walk(nest.body(), [&](Stmt& s) {
+    if (BlockStmt* block = s.as<BlockStmt>()) block->first_stores = stores && block->piece == ir::Piece::whole;
+  });
 }
 
 void apply_rfactor(Context& c) {
@@ -423,7 +430,7 @@ bool draw_rfactor(Draw& d) {
   const Id stage = d.stage();
   std::vector<const Stmt*> loops;
   for (const Stmt* l : loops_of(d.p, stage))
-    if (d.p.axis(l->axis).reduce) loops.push_back(l);
+    if (d.p.axis(l->get<LoopStmt>().axis).reduce) loops.push_back(l);
   if (loops.empty() && d.one_in(20)) loops = loops_of(d.p, stage);
   if (loops.empty()) return false;
   std::vector<Arg> args{Arg::stage(stage), Arg::loop(d.any(loops)->id)};

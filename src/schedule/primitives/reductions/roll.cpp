@@ -44,24 +44,25 @@ bool leads(const ir::Stage& a, ir::Op& op) {
 
 // A nest as its definition made it: nothing that was asked of it is lost.
 void require_plain(const Context& c, const ir::Stage& stage, const Stmt& nest) {
+  const NestStmt& node = nest.get<NestStmt>();
   if (stage.scatters() || stage.atomic || stage.is_recurrence()) c.refuse("reductions that store each point once", stage.name);
-  if (!nest.slides.empty() || nest.after || nest.loop) c.refuse("stages that are placed on their own", stage.name);
+  if (!node.slides.empty() || node.after || node.sibling) c.refuse("stages that are placed on their own", stage.name);
   if (ir::recurrences_around(c.p).count(stage.id))
     c.refuse("a stage outside of recurrences", stage.name + ", which one reads and that reads it");
   for (const ir::IterVar& v : stage.iters)
     if (v.descending)
       c.refuse("loops in the order of their variables (move this call before reverse)", v.name + " of " + stage.name);
-  for (const ir::Root& r : nest.roots)
+  for (const ir::Root& r : node.roots)
     if (!ir::is_leaf(c.p, r.axis))
       c.refuse("loops as they were defined (move this call before other steps)", c.p.axis(r.axis).name + " of " + stage.name);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest)
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const NestStmt* n = s.as<NestStmt>())
       c.refuse("a stage with nothing placed in it yet (move this call before compute_at of its producers)",
-               c.p.stage(s.stage).name + " inside " + stage.name);
-    if (s.kind == Stmt::Kind::block && s.piece != Stmt::Piece::whole)
+               c.p.stage(n->stage).name + " inside " + stage.name);
+    if (const BlockStmt* block = s.as<BlockStmt>(); block && block->piece != ir::Piece::whole)
       c.refuse("a stage whose init was not taken apart (move this call before decompose_init)", stage.name);
-    if (s.kind == Stmt::Kind::loop &&
-        (s.loop_kind != ir::LoopKind::serial || s.part != ir::Part::all || s.combines || s.pipeline.stages > 0))
+    if (const LoopStmt* loop = s.as<LoopStmt>();
+        loop && (loop->kind != ir::LoopKind::serial || loop->part != ir::Part::all || loop->combines || loop->pipeline))
       c.refuse("loops without a kind or a part yet (move this call before it)", name_of(c.p, s));
   });
 }
@@ -282,12 +283,12 @@ ir::Reducer both_of(Context& c, const ir::Stage& follower, const ir::Stage& lead
 void take_follower(Context& c, const ir::Stage& follower, Id nest_id, Id first_id) {
   const Id buffer = follower.buffers.front();
   const Stmt nest = take(c.p, nest_id);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop)
-      c.consume(s.id, c.p.axis(s.axis).name + " of " + follower.name, "went into the reduction that roll made", {});
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const LoopStmt* loop = s.as<LoopStmt>())
+      c.consume(s.id, c.p.axis(loop->axis).name + " of " + follower.name, "went into the reduction that roll made", {});
   });
   if (const Stmt* alloc = ir::alloc_of(c.p, buffer)) insert_beside(c.p, first_id, take(c.p, alloc->id), false);
-  for (const ir::Root& r : nest.roots) c.p.axes.erase(r.axis);
+  for (const ir::Root& r : nest.get<NestStmt>().roots) c.p.axes.erase(r.axis);
 }
 
 void apply_roll(Context& c) {

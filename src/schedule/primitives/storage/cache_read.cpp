@@ -63,7 +63,7 @@ std::vector<Id> readers_named(Context& c, Id source, std::size_t first) {
                                   ? ", of whose axes it says how far they run: such tables are read where they lie"
                                   : ", which does not"));
     for (const Stmt* n : ir::nests_of(c.p, reader.id))
-      if (n->after && n->after == c.p.buffer(source).stage)
+      if (n->get<NestStmt>().after && n->get<NestStmt>().after == c.p.buffer(source).stage)
         c.refuse("a reader that is computed after its source (move this call before fuse_into)", reader.name);
     readers.push_back(reader.id);
   }
@@ -130,7 +130,7 @@ void apply_cache_read(Context& c) {
   std::vector<Stmt>* body = &c.p.body;
   if (from.stage) {
     const auto path = ir::path_to(c.p, only_nest(c, c.p.stage(from.stage)).id);
-    if (path.size() > 1) body = &const_cast<Stmt*>(path[path.size() - 2])->body;
+    if (path.size() > 1) body = &const_cast<Stmt*>(path[path.size() - 2])->body();
   }
   insert_before_use(c.p, *body, std::move(made), {to.id});
   // remap

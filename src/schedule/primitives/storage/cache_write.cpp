@@ -21,24 +21,27 @@ std::string consumed(const Program& p, const ir::Axis& axis) {
 
 // The loops of a nest, one for each iteration variable and in their order, which are as the definition made them.
 std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, const Stmt& nest) {
+  const NestStmt& node = nest.get<NestStmt>();
   const auto refuse = [&](const std::string& found) {
     c.refuse("a stage whose loops were not scheduled yet (move cache_write before other steps of " + stage.name + ")", found);
   };
   const auto only_one = [&](const std::vector<Stmt>& body) {
     for (const Stmt& s : body) {
-      if (s.kind == Stmt::Kind::prefetch) refuse("a prefetch of " + c.p.buffer(s.buffer).name);
-      if (s.kind == Stmt::Kind::block && s.piece != Stmt::Piece::whole) refuse("its init, which decompose_init took out");
+      if (const PrefetchStmt* prefetch = s.as<PrefetchStmt>()) refuse("a prefetch of " + c.p.buffer(prefetch->buffer).name);
+      if (const BlockStmt* block = s.as<BlockStmt>(); block && block->piece != ir::Piece::whole)
+        refuse("its init, which decompose_init took out");
     }
     if (body.size() != 1) refuse("the parts of " + name_of(c.p, body.front()) + ", which was peeled");
   };
   if (stage.scatters()) {  // each loop once, in the order of the definition: those of the init come first in either
     std::vector<Id> wanted, found, loops;
-    for (const ir::Root& r : nest.roots) wanted.push_back(r.axis);
-    ir::walk(nest.body, [&](const Stmt& s) {
-      if (s.kind == Stmt::Kind::prefetch) refuse("a prefetch of " + c.p.buffer(s.buffer).name);
-      if (s.kind != Stmt::Kind::loop) return;
-      if (s.loop_kind != ir::LoopKind::serial) refuse(name_of(c.p, s) + ", which is " + word(s.loop_kind));
-      found.push_back(s.axis);
+    for (const ir::Root& r : node.roots) wanted.push_back(r.axis);
+    ir::walk(nest.body(), [&](const Stmt& s) {
+      if (const PrefetchStmt* f = s.as<PrefetchStmt>()) refuse("a prefetch of " + c.p.buffer(f->buffer).name);
+      const LoopStmt* l = s.as<LoopStmt>();
+      if (!l) return;
+      if (l->kind != ir::LoopKind::serial) refuse(name_of(c.p, s) + ", which is " + word(l->kind));
+      found.push_back(l->axis);
       loops.push_back(s.id);
     });
     for (Id a : wanted)
@@ -46,19 +49,20 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
     if (found != wanted) refuse("loops of " + stage.name + " in another order");
     return loops;
   }
-  std::vector<Id> loops(nest.roots.size());
-  const std::vector<Stmt>* body = &nest.body;
+  std::vector<Id> loops(node.roots.size());
+  const std::vector<Stmt>* body = &nest.body();
   for (std::size_t k : ir::loop_order(c.p, stage)) {
-    const ir::Root& r = nest.roots[k];
+    const ir::Root& r = node.roots[k];
     only_one(*body);
     const Stmt& loop = body->front();
+    const LoopStmt& inner = loop.get<LoopStmt>();
     const ir::Axis& axis = c.p.axis(r.axis);
     if (!axis.became.empty()) refuse(axis.name + " of " + stage.name + consumed(c.p, axis));
-    if (loop.axis != r.axis) refuse(name_of(c.p, loop) + " in the place of " + axis.name);
-    if (loop.loop_kind != ir::LoopKind::serial) refuse(name_of(c.p, loop) + ", which is " + word(loop.loop_kind));
-    if (loop.combines) refuse(name_of(c.p, loop) + ", whose threads are combined");
+    if (inner.axis != r.axis) refuse(name_of(c.p, loop) + " in the place of " + axis.name);
+    if (inner.kind != ir::LoopKind::serial) refuse(name_of(c.p, loop) + ", which is " + word(inner.kind));
+    if (inner.combines) refuse(name_of(c.p, loop) + ", whose threads are combined");
     loops[k] = loop.id;
-    body = &loop.body;
+    body = &loop.body();
   }
   only_one(*body);
   return loops;
@@ -66,10 +70,10 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
 
 // The loops of a nest that was just made get these ids, the outermost first.
 void keep_ids(Stmt& nest, const std::vector<Id>& loops) {
-  std::vector<Stmt>* body = &nest.body;
-  for (std::size_t k = 0; k < loops.size() && body->front().kind == Stmt::Kind::loop; ++k) {
+  std::vector<Stmt>* body = &nest.body();
+  for (std::size_t k = 0; k < loops.size() && body->front().is<LoopStmt>(); ++k) {
     body->front().id = loops[k];
-    body = &body->front().body;
+    body = &body->front().body();
   }
 }
 
@@ -81,12 +85,13 @@ void apply_cache_write(Context& c) {
   if (stage.buffers.size() != 1)
     c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   Stmt& nest = only_nest(c, stage);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest)
-      c.refuse("a stage with nothing placed in it yet", c.p.stage(s.stage).name + " inside " + stage.name);
+  NestStmt& node = nest.get<NestStmt>();
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (const NestStmt* n = s.as<NestStmt>())
+      c.refuse("a stage with nothing placed in it yet", c.p.stage(n->stage).name + " inside " + stage.name);
   });
   const std::vector<Id> loops = require_untouched(c, stage, nest);
-  if (nest.after || !nest.slides.empty()) c.refuse("a stage that was not placed yet", stage.name);
+  if (node.after || !node.slides.empty()) c.refuse("a stage that was not placed yet", stage.name);
   // rewrite: the definition goes to the new stage, with its iteration variables; the old one copies
   const Id target = stage.buffers.front();
   const ir::Buffer from = c.p.buffer(target);

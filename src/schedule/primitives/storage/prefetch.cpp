@@ -23,24 +23,18 @@ void apply_prefetch(Context& c) {
   const Id tensor = c.buffer(1).id;
   const std::int64_t ahead = c.integer(2);
   if (ahead < 1) c.refuse("at least 1 iteration ahead", std::to_string(ahead));
-  if (loop.loop_kind == ir::LoopKind::vectorized) c.refuse("a loop that is not vectorized", name_of(c.p, loop));
+  if (loop.get<LoopStmt>().kind == ir::LoopKind::vectorized) c.refuse("a loop that is not vectorized", name_of(c.p, loop));
   bool read = false;
-  for (const Stmt& s : loop.body) read |= subtree_reads(c.p, s, tensor);
+  for (const Stmt& s : loop.body()) read |= subtree_reads(c.p, s, tensor);
   if (!read) c.refuse("a tensor that is read inside " + name_of(c.p, loop), c.p.buffer(tensor).name);
   if (!analysis::first_plain_read(c.p, loop, tensor))
     c.refuse("a tensor that is read inside " + name_of(c.p, loop) + " at an address that no table gives",
              c.p.buffer(tensor).name + ", whose indices are known when their tables are read");
-  Stmt s;
-  s.kind = Stmt::Kind::prefetch;
-  s.id = c.p.fresh();
-  s.where = c.step.where;
-  s.buffer = tensor;
-  s.loop = loop.id;
-  s.ahead = ahead;
+  Stmt s{c.p.fresh(), 0, c.step.where, PrefetchStmt{.buffer = tensor, .loop = loop.id, .ahead = ahead}};
   // after the storage that stands first in the body
   std::size_t at = 0;
-  while (at < loop.body.size() && loop.body[at].kind == Stmt::Kind::alloc) ++at;
-  loop.body.insert(loop.body.begin() + static_cast<std::ptrdiff_t>(at), std::move(s));
+  while (at < loop.body().size() && loop.body()[at].is<AllocStmt>()) ++at;
+  loop.body().insert(loop.body().begin() + static_cast<std::ptrdiff_t>(at), std::move(s));
 }
 
 bool draw_prefetch(Draw& d) {

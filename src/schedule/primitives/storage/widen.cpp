@@ -95,7 +95,7 @@ class Wider {
 void require_no_instruction(const Context& c, const ir::Stage& stage) {
   for (const Stmt* block : ir::blocks_of(c.p, stage.id))
     for (const Stmt* s : ir::path_to(c.p, block->id))
-      if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::tensorized)
+      if (ir::is_loop(*s, ir::LoopKind::tensorized))
         c.refuse("loops that were not tensorized yet (move this call before it)", name_of(c.p, *s) + " of " + stage.name);
 }
 

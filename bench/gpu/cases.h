@@ -1,0 +1,30 @@
+#pragma once
+// What is run on the device and compared with the interpreter, by name. A case is made when it is run: listing them is cheap.
+//
+//   for (const Case& c : cases("cuda-sm_90a")) check(c.name, c.prepare());
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/kernel.h>
+
+namespace gpu_bench {
+
+struct Prepared {
+  ashlar::ir::Kernel kernel;
+  double relative = 0;                          // bound on the error where a tensor core adds in an order of its own
+  std::vector<ashlar::interp::Arguments> data;  // random, one for each shape
+  bool growing = false;                         // shapes behind one that the interpreter takes long for are left out
+};
+struct Case {
+  std::string name;
+  std::function<Prepared()> prepare;  // refused: a RefusalError
+};
+
+// The operators and programs of the tests for devices, the families of schedules; "library: NAME" and "library: NAME f16":
+// every generator of ashlar-ops as it is scheduled by default, at small extents and at larger ones.
+std::vector<Case> cases(const std::string& target);
+std::vector<Case> library_cases(const std::string& target);  // a part of them
+
+}  // namespace gpu_bench

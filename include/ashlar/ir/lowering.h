@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// What lowering knows of the buffers and loops of a kernel beyond what they mean: facts that one pass finds in the program
+// and a later one needs. They stand on the buffer or the loop that they are about, so they are copied, renamed and dropped
+// with it. The verifier checks them between passes; a finished kernel has none.
+//
+//   flatten     writes them all, but for the slots, which `pipeline` adds
+//   launches    reads nests, points, parts and combinations       (KStmt::nest, BufferFacts)
+//   pipeline    reads rings                                       (KFor::ring)
+//   synchronise reads rings, slots, groups and shared places      (KStore::group)
+//   registers   reads fragments, and the lines of allocs
+//   carry       and the other passes over recurrences read which buffers these are in
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <ashlar/ir/program.h>
+
+namespace ashlar::ir {
+
+// One T or none, on the heap: a node that has none pays for a pointer. It copies as the T itself would.
+template <class T>
+class Boxed {
+ public:
+  Boxed() = default;
+  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Boxed(const Boxed& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
+  Boxed(Boxed&&) noexcept = default;
+  Boxed& operator=(Boxed other) noexcept {
+    value_ = std::move(other.value_);
+    return *this;
+  }
+  ~Boxed() = default;
+
+  explicit operator bool() const { return value_ != nullptr; }
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return value_.get(); }
+  const T* operator->() const { return value_.get(); }
+  T& made() {  // makes one where there is none
+    if (!value_) value_ = std::make_unique<T>();
+    return *value_;
+  }
+  void reset() { value_.reset(); }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+// Of a pipelined loop: what its loads write becomes a ring of `stages` copies.
+struct Ring {
+  int stages = 2;
+  std::map<Id, std::int64_t> buffers;  // what the loads write, with the elements of one copy
+  bool async_copy = false;             // by asynchronous copies, where the device has them
+  Where where = {};
+};
+
+// Of a buffer in which every thread accumulates its part of a reduction.
+struct PartFacts {
+  Expr start;         // what a part starts from
+  std::set<Id> over;  // variables of the loops over threads that share out the terms
+};
+
+// Of the buffer that gets the first result of a reduction over threads. A store all[k] = part[k] to it stands for: every
+// thread gets, in every result, what the parts of all threads give together.
+struct Combination {
+  std::string name;              // of the stage
+  Reducer reducer;               // how parts combine; never fused
+  std::vector<Id> part, all;     // one a component
+  std::vector<ThreadAxis> axes;  // over whose threads, one after another
+};
+
+struct BufferFacts {
+  Where placed = {};           // of an alloc: the user's line that placed it
+  bool recurrent = false;      // holds the values of a recurrence
+  bool shares_places = false;  // several points lie at one place: rings, and what the steps of a scatter choose
+  bool fragment = false;       // the lanes of a warp hold it
+  // Where a scatter, or an atomic stage, stores to it: variables of the loops over its points. Each iteration has a step of its
+  // own, whether the element that it chooses moves with the variable or not.
+  std::set<Id> points;
+  std::optional<PartFacts> part;
+  std::optional<Combination> combination;
+  // Of a ring: by an address, the copy that it lies in.
+  std::unordered_map<Expr, Expr, ExprHash, ExprSame> slots;
+};
+
+}  // namespace ashlar::ir
