@@ -39,14 +39,14 @@ std::string sentence(const ashlar_error&);
 class TestDevice {
  public:
   // Null where there is no driver, no device or no validation layer: the test is skipped, or fails where ASHLAR_REQUIRE_VULKAN
-  // is set. A device that is here and cannot be used throws.
+  // is set. A device that is here and cannot be used throws. It is never closed: by the end of the process the layer and the
+  // driver, opened after it, have cleaned up behind themselves.
   static TestDevice* get();
   ashlar_vulkan_queue* queue() const { return queue_; }
   const ashlar_vulkan_given& given() const { return given_; }
   const std::vector<std::string>& messages() const { return messages_; }  // of the validation layer
   std::string said() const;                                               // all of them, joined
   void forget() { messages_.clear(); }
-  ~TestDevice();
 
   // Runs the launches of a kernel whose body is nothing else, and reads back what it wrote. Returns the sentence of the error.
   std::string run(const ir::Kernel&, std::vector<Bytes>& arguments, const std::map<ir::Id, std::int64_t>& variables = {},

@@ -186,6 +186,17 @@ TEST_CASE("conversions, saturating conversions and bitcasts") {
   }
 }
 
+TEST_CASE("roots are rounded to nearest") {
+  NEEDS_DEVICE;
+  std::mt19937 random(3);
+  std::vector<Value> values;
+  for (int k = 0; k < 4000; ++k) values.push_back(from_bits(f32, random() & 0x7FFFFFFF));
+  for (int k = 0; k < 1000; ++k) values.push_back(from_bits(f32, random() & 0x007FFFFF));
+  for (std::uint32_t power : {0x00800000u, 0x01000000u, 0x3F800000u, 0x40000000u, 0x40800000u, 0x7F000000u})
+    for (std::uint32_t n = 0; n < 32; ++n) values.push_back(from_bits(f32, power - 16 + n));
+  compare({{Op::sqrt, f32, {values}, {}}});
+}
+
 // Drivers round by way of integers where the processor has no instruction for the width; ctest runs this again on such ones.
 TEST_CASE("to whole numbers, ties and signs of zero") {
   NEEDS_DEVICE;

@@ -113,6 +113,22 @@ Piece Arithmetic::unary(Op o, Piece x) {
   }
 }
 
+// NVIDIA's driver (580.159 on an H100) gets x - x / n * n wrong where a shader has several of them, n is a number and x has 64
+// bits and a sign: each may take the remainder of another. Without a sign it gets them right. So such a quotient is one of
+// magnitudes, with the sign put back; (x ^ s) - s is -x where s is -1, and x where it is 0.
+Piece Arithmetic::quotient(Piece x, Piece y) {
+  const Type t = x.type;
+  if (t.is_unsigned()) return op(spv::OpUDiv, t, {x, y});
+  const auto by = constants_.find(y.id);
+  if (by == constants_.end() || m.registers.physical(t).bits < 64) return op(spv::OpSDiv, t, {x, y});
+  const auto negated_where = [&](Piece s, Piece v) { return sub(op(spv::OpBitwiseXor, t, {v, s}), s); };
+  const std::int64_t n = by->second;
+  const Piece below = op(spv::OpShiftRightArithmetic, t, {x, like(x, 63)});
+  const auto magnitude = static_cast<std::int64_t>(n < 0 ? 0 - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n));
+  const Piece q = op(spv::OpUDiv, t, {negated_where(below, x), like(x, magnitude)});
+  return negated_where(n < 0 ? not_(below) : below, q);
+}
+
 Piece Arithmetic::binary(Op o, Piece x, Piece y) {
   const Type t = x.type;
   if (t.is_float()) return float_binary(o, x, y);
@@ -124,7 +140,7 @@ Piece Arithmetic::binary(Op o, Piece x, Piece y) {
     case Op::mul:
       return mul(x, y);
     case Op::trunc_div:  // of a divisor that makes no exception
-      return op(t.is_unsigned() ? spv::OpUDiv : spv::OpSDiv, t, {x, y});
+      return quotient(x, y);
     case Op::trunc_rem:
       return op(spv::OpUMod, t, {x, y});
     case Op::logic_and:

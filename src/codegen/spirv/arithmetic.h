@@ -69,12 +69,15 @@ class Arithmetic {
   Piece not_(Piece x) { return op(x.type.is_bool() ? spv::OpLogicalNot : spv::OpNot, x.type, {x}); }
   Piece like(Piece x, std::int64_t v) { return integer(x.type, v); }
   Piece resize(Type to, Piece x, bool is_signed);  // integers
+  Piece quotient(Piece x, Piece y);                // towards zero
   Piece bits_of(Piece x);                          // f32, f64: as u32, u64
   Piece float_of(Type t, Piece bits);
   Piece is_nan(Piece);
 
   Piece float_unary(ir::Op, Piece);
   Piece rounded(ir::Op, Piece);  // floor, ceil, round, trunc of f32
+  Piece root(Piece);             // of f32
+  Piece wider(Piece);            // f32 to f64
   Piece float_binary(ir::Op, Piece, Piece);
   std::optional<Piece> with_zero(ir::Op, Piece, Piece);
   Piece float_to_integer(Type to, Piece);

@@ -41,6 +41,17 @@ Piece Arithmetic::float_to_integer(Type to, Piece x) {
   return select(high, integer(result, top), select(low, integer(result, bottom), fits));
 }
 
+// FConvert takes a subnormal number for zero on some devices: such a one is its bits times 2^-149.
+Piece Arithmetic::wider(Piece x) {
+  const Type to = f64.with_lanes(x.type.lanes), word = u64.with_lanes(x.type.lanes);
+  const Piece bits = bits_of(x), magnitude = and_(bits, like(bits, INT32_MAX));
+  const Piece small = exact(spv::OpFMul, op(spv::OpConvertUToF, to, {magnitude}), real(to, 0x1p-149));
+  const Piece sign = op(spv::OpShiftLeftLogical, word,
+                        {resize(word, op(spv::OpBitwiseXor, bits.type, {bits, magnitude}), false), integer(word, 32)});
+  const Piece subnormal = test(spv::OpULessThan, magnitude, like(bits, 0x00800000));
+  return select(subnormal, float_of(to, or_(bits_of(small), sign)), op(spv::OpFConvert, to, {x}));
+}
+
 Piece Arithmetic::convert(Type wanted, Piece x) {
   const int lanes = x.type.lanes;
   const Type to = wanted.with_lanes(lanes), from = x.type;
@@ -57,7 +68,7 @@ Piece Arithmetic::convert(Type wanted, Piece x) {
     return select(x, integer(to, 1), integer(to, 0));
   }
   if (to.is_float()) {
-    if (from.is_float()) return op(spv::OpFConvert, to, {x});
+    if (from.is_float()) return from.bits < to.bits ? wider(x) : op(spv::OpFConvert, to, {x});
     const bool no_sign = from.is_unsigned();
     if (m.registers.physical(from).bits < 32) x = resize(no_sign ? u32 : i32, x, !no_sign);
     return op(no_sign ? spv::OpConvertUToF : spv::OpConvertSToF, to, {x});

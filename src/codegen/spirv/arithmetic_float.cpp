@@ -31,10 +31,12 @@ Piece Arithmetic::float_unary(Op o, Piece x) {
   switch (o) {
     case Op::neg:
       return op(spv::OpFNegate, x.type, {x});
-    case Op::abs:
-      return glsl(GLSLstd450FAbs, {x});
+    case Op::abs: {  // FAbs takes a subnormal number for zero on some devices
+      const Piece bits = bits_of(x);
+      return float_of(x.type, and_(bits, like(bits, x.type.bits == 64 ? INT64_MAX : INT32_MAX)));
+    }
     case Op::sqrt:
-      return glsl(GLSLstd450Sqrt, {x});
+      return x.type.bits == 32 ? root(x) : glsl(GLSLstd450Sqrt, {x});
     case Op::floor:
     case Op::ceil:
     case Op::round:

@@ -41,6 +41,7 @@ class Translator {
     if (machine->createDataLayout() != unit_.module->getDataLayout())
       throw InternalError("codegen: two data layouts for one target");
     optimise(*unit_.module, *machine, Passes::device);
+    widen_minima(*unit_.module);
     code.text = machine_code(*unit_.module, *machine, true);
     return code;
   }

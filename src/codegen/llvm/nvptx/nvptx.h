@@ -8,6 +8,10 @@
 #include <ashlar/ir/kernel.h>
 #include <ashlar/target/target.h>
 
+namespace llvm {
+class Module;
+}
+
 namespace ashlar::codegen {
 
 // Refused unless the target's chip is `needs` ("sm_90a": that one; "sm_90": or a later one); `what` is named.
@@ -16,5 +20,8 @@ void require_chip(const Target&, std::string_view needs, const std::string& what
 // The registers of a thread when the launch starts; 0 where the assembler chooses. A kernel that moves registers between its
 // warpgroups starts with as many as its block can have.
 std::int64_t starting_registers(const ir::KLaunch&, const Target&);
+
+// Minima, maxima and saturating sums of fewer than 32 bits become ones of 32 (widen.cpp says why).
+void widen_minima(llvm::Module&);
 
 }  // namespace ashlar::codegen
