@@ -192,27 +192,28 @@ const Runs::Run& Runs::at(std::size_t n) {
 
 Finding force(Runs& runs, const schedule::Scheduled& state, const schedule::Step& step, const Target& target, bool regrouped) {
   Finding f;
-  std::vector<schedule::Forgiven> forgiven;
+  std::vector<schedule::UnprovedObligation> unproved_obligations;
   std::optional<schedule::Forced> forced;
   try {
-    forced = schedule::force(state, step, target, &forgiven);
+    forced = schedule::force(state, step, target, &unproved_obligations);
   } catch (const RefusalError& e) { f.why = e.refusal.expected; } catch (const InternalError& e) {
     f.why = e.what();
   }
-  if (!forgiven.empty()) {
-    f.owed = schedule::name_of(forgiven.front().owed);
-    f.refusal = forgiven.front().refusal.text();
+  if (!unproved_obligations.empty()) {
+    f.owed = schedule::name_of(unproved_obligations.front().owed);
+    f.refusal = unproved_obligations.front().refusal.text();
   }
   if (!forced) return f;
   const ir::Program& before = schedule::variant(state, step.variant).program;
-  if (forgiven.empty()) {
+  if (unproved_obligations.empty()) {
     f.why = "more than the target has room for";
     return f;
   }
   try {
-    f.why = shown(forced->state.program, runs, sizes_in(forgiven.front().refusal.conflict, runs.algorithm()), regrouped);
-    const bool order =
-        std::any_of(forgiven.begin(), forgiven.end(), [](const auto& x) { return x.owed == schedule::Obligation::reassoc; });
+    f.why = shown(forced->state.program, runs, sizes_in(unproved_obligations.front().refusal.conflict, runs.algorithm()),
+                  regrouped);
+    const bool order = std::any_of(unproved_obligations.begin(), unproved_obligations.end(),
+                                   [](const auto& x) { return x.owed == schedule::Obligation::reassoc; });
     if (f.why.empty() && order && any_exact_order(runs.algorithm())) {
       Runs ordered(with_order(runs.algorithm()), {});
       schedule::Scheduled instead = state;

@@ -162,7 +162,7 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
     return std::string();
   };
   if (c.rows) {
-    c.family = Family::product;
+    c.family = Family::matmul;
     c.why = std::string(c.window ? "a convolution: " : "") + "two factors that share what is summed over, one with " +
             name_of_variable(c.rows) + ", one with " + name_of_variable(c.columns) + " of its own";
   } else if (std::all_of(spatial.begin(), spatial.end(), [&](const auto& v) { return sizes.constant_extent(s, v.id) == 1; })) {

@@ -180,7 +180,7 @@ bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
     return taken.insert(id), true;
 
   const Family family = d.family(id).family;
-  if (s.is_reduction() && regroups(d, s) && family != Family::product && family != Family::stencil && in_parts(d, s) &&
+  if (s.is_reduction() && regroups(d, s) && family != Family::matmul && family != Family::stencil && in_parts(d, s) &&
       d.attempt(
           id, "parts of the terms, then the parts (schedules::gpu_reduction)",
           [&] { gpu_reduction(d.s, d.handle(id), {}, d.where); }, "in one launch"))

@@ -84,7 +84,7 @@ Sites sites_of(Draft& d, const ir::Stage& s) {
   for (const Id r : readers_of(p, s)) {
     const ir::Stage& reader = p.stage(r);
     for (const Expr& e : reader.values) sites.nodes += ir::node_count(e);
-    sites.product = sites.product || d.family(r).family == Family::product;
+    sites.product = sites.product || d.family(r).family == Family::matmul;
     bool met = false;
     for (const Reading& read : readings_of(p, reader)) {
       if (read.producer != s.id || again_at_own_point(reader, read, met)) continue;

@@ -169,7 +169,7 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
     return accumulate(d, id, *tile);
   }
   const auto dims = spatial_of(s);
-  const bool sum = family == Family::product || family == Family::column_reduction;
+  const bool sum = family == Family::matmul || family == Family::column_reduction;
   if (family == Family::row_reduction || family == Family::full_reduction ||
       (sum && !dims.empty() && bounds_terms(s, dims.back().id))) {  // neighbours have other terms
     if (!rows_side_by_side(d, id)) reduce_in_lanes(d, id);
@@ -185,7 +185,7 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
   const Sizes sizes = d.sizes();
   std::size_t v = dims.size() - 1;
   while (v > 0 && sizes.constant_extent(s, dims[v].id) == 1) --v;
-  const bool turned = family == Family::product && turn_factors(d, id, dims[v].id);
+  const bool turned = family == Family::matmul && turn_factors(d, id, dims[v].id);
   Tile row;  // of one row of results
   row.columns = static_cast<int>(v), row.lanes = std::max(1, lanes_of(d, s));
   if (turned || (sum && reads_along_columns(d, s, row) && row.lanes > 1)) {

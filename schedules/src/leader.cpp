@@ -234,7 +234,7 @@ class Leader {
     }
     if (innermost && d.stage(id).is_reduction()) {
       const Family f = d.family(id).family;
-      if (f == Family::product || f == Family::stencil || f == Family::column_reduction)
+      if (f == Family::matmul || f == Family::stencil || f == Family::column_reduction)
         own = tile_of(d, d.stage(id), d.family(id));
       if (own && own->columns < 0) own.reset();
       if (own) {
@@ -252,7 +252,7 @@ class Leader {
 
   void schedule_member(Id id, const Level& level) {
     if (const auto strip = plan.strips.find(id); strip != plan.strips.end()) {
-      if (d.family(id).family == Family::product)
+      if (d.family(id).family == Family::matmul)
         sums_of_rows(d, id, strip->second);
       else
         rows_in_lanes(d, id, strip->second);

@@ -89,7 +89,7 @@ namespace {
 // A product whose columns are read out of their order, y(w) = z(w % 2, w / 2): no loop of the reader has a tile of it.
 bool is_rearranged(Draft& d, const ir::Stage& s) {
   const Classified& c = d.family(s.id);
-  if (c.family != Family::product || c.columns == 0) return false;
+  if (c.family != Family::matmul || c.columns == 0) return false;
   const auto dims = spatial_of(s);
   const auto columns = std::find_if(dims.begin(), dims.end(), [&](const auto& v) { return v.id == c.columns; }) - dims.begin();
   for (const Id r : readers_of(d.program(), s))

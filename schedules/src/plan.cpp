@@ -17,7 +17,7 @@ namespace {
 using namespace costs::plan;
 using costs::worth_parallel;
 
-bool sums(Family f) { return f == Family::product || f == Family::column_reduction; }
+bool sums(Family f) { return f == Family::matmul || f == Family::column_reduction; }
 bool sums_in_tiles(const ir::Stage& s, Family f) { return s.is_reduction() && (sums(f) || f == Family::stencil); }
 
 const Follow* along(const std::vector<Follow>& follows, int dim) {
@@ -38,7 +38,7 @@ std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
     for (const Id id : g.members) {
       const ir::Stage& s = d.stage(id);
       const Family f = d.family(id).family;
-      if (!sums_in_tiles(s, f) || (f == Family::product) != product) continue;
+      if (!sums_in_tiles(s, f) || (f == Family::matmul) != product) continue;
       const Tile own = tile_of(d, s, d.family(id));
       if (own.columns < 0) continue;
       const auto& follows = g.follows.at(id);
@@ -85,7 +85,7 @@ std::map<Id, Tile> products_of_strips(Draft& d, const Group& g) {
   std::int64_t rows = 0;
   for (const Id id : g.members) {
     const ir::Stage& s = d.stage(id);
-    if (d.family(id).family != Family::product) continue;
+    if (d.family(id).family != Family::matmul) continue;
     const Tile own = tile_of(d, s, d.family(id));
     if (own.rows < 0 || own.columns < 0 || own.rows_by < 2 || own.packed || own.phases || own.pixels >= 0) continue;
     const auto& follows = g.follows.at(id);

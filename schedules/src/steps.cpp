@@ -279,7 +279,7 @@ bool lanes_side_by_side(Draft& d, Id id) {
       id, count(static_cast<double>(rows_of_lanes)) + " results at once, each in a vector of " + std::to_string(lanes), [&] {
         const Stage stage = d.handle(id);
         const Split rows = stage.split(loop_over(d, stage, s.iters[*last].id), rows_of_lanes, Tail::guard, d.where);
-        const detail::RowsTogether together{rows_of_lanes, rows.outer, rows.inner, *last};
+        const detail::InterleavedRows together{rows_of_lanes, rows.outer, rows.inner, *last};
         if (!detail::reduce_in_lanes(d.s, stage, rows.inner, loop_over(d, stage, terms), lanes, 1, d.where, together))
           refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", s.name, d.where);
         schedule::finish(d.s.scheduled(), d.s.target());

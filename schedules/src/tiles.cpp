@@ -161,22 +161,22 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   if (spatial.empty()) return t;
   t.columns = static_cast<int>(spatial.size()) - 1;
   while (t.columns > 0 && sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id) == 1) --t.columns;
-  if (c.family == Family::product) columns_of_channels(d, s, c, t);
-  if (c.family == Family::product && !t.packed) pack_channels(d, s, c, t);
+  if (c.family == Family::matmul) columns_of_channels(d, s, c, t);
+  if (c.family == Family::matmul && !t.packed) pack_channels(d, s, c, t);
   if (bounds_terms(s, spatial[static_cast<std::size_t>(t.columns)].id)) return {};  // neighbours have other terms
   const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
   const std::int64_t lanes = t.lanes =
       lanes_for(columns, std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type)));
-  std::int64_t vectors = c.family == Family::product ? (columns && *columns == 3 * lanes ? 3 : 2) : 4;
+  std::int64_t vectors = c.family == Family::matmul ? (columns && *columns == 3 * lanes ? 3 : 2) : 4;
   if (c.family == Family::stencil && lanes > 1) t.phases = phases_of(d, s, spatial[static_cast<std::size_t>(t.columns)].id);
   if (!t.phases && reads_apart(d.program(), s, spatial[static_cast<std::size_t>(t.columns)].id))
     vectors = std::min<std::int64_t>(vectors, 2);
-  if (c.family != Family::product && has_borders(s)) vectors = 1;
+  if (c.family != Family::matmul && has_borders(s)) vectors = 1;
   if (columns) vectors = std::clamp<std::int64_t>((*columns + lanes - 1) / lanes, 1, vectors);
   t.columns_by = vectors * lanes;
-  if (!t.phases && c.family != Family::product)
+  if (!t.phases && c.family != Family::matmul)
     if (const auto pixels = tile_of_pixels(d, s); pixels && pixels->columns == t.columns) return *pixels;
-  if (c.family != Family::product) return t;
+  if (c.family != Family::matmul) return t;
   t.rows = dim_of(s, c.rows);
   if (t.rows == t.columns) t.rows = dim_of(s, c.columns);
   if (t.rows < 0 || t.rows == t.columns) return t.rows = -1, t;

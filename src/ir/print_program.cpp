@@ -275,7 +275,7 @@ struct ProgramWriter {
         },
         [&](const PrefetchStmt& prefetch) {
           line(depth, "prefetch " + names(prefetch.buffer, p.buffer(prefetch.buffer).name) + " along " + along(prefetch.loop) +
-                          ", " + std::to_string(prefetch.ahead) + " ahead");
+                          ", " + std::to_string(prefetch.distance) + " ahead");
         });
     body(s.body(), depth + 1);
   }

@@ -4,7 +4,7 @@
 #include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/verify.h>
 
-#include <ashlar/analysis/settled.h>
+#include <ashlar/analysis/kept_boxes.h>
 #include "schedule/force.h"
 #include "schedule/legality/legality.h"
 #include "schedule/primitives/primitives.h"
@@ -78,8 +78,8 @@ const Scheduled& variant(const Scheduled& all, std::size_t number) { return numb
 
 namespace {
 
-const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* forgiven,
-                             Undo* undo = nullptr) {
+const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target,
+                             std::vector<UnprovedObligation>* unproved_obligations, Undo* undo = nullptr) {
   const Primitive* primitive = primitive_of(step.primitive);
   if (!primitive) {
     std::vector<std::string> names;
@@ -93,17 +93,17 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, 
            "one of variant " + std::to_string(step.variant), step.where);
   Scheduled& on = step.variant ? state.variants[step.variant - 1] : state;
   Scheduled next{on.program, on.consumed, {}, {}};  // a refusal below leaves `state` as it was
-  Context context{next, next.program, target, step, {}, forgiven};
+  Context context{next, next.program, target, step, {}, unproved_obligations};
   const Traits traits = primitive->traits(context);
   if (traits.callers == Callers::changed && !state.variants.empty())
     context.refuse("what all variants share, as their arguments (move this call before specialize)",
                    "variants that were made before");
   primitive->apply(context);
   if (traits.places != Places::kept) prove_order(context);
-  const Program* before = forgiven ? nullptr : &on.program;
+  const Program* before = unproved_obligations ? nullptr : &on.program;
   if (traits.boxes != Boxes::kept) derive_regions(context, before);
   recheck(context, before);
-  if (!forgiven) analysis::verify(next.program, step.primitive, &on.program);  // which knows what is legal
+  if (!unproved_obligations) analysis::verify(next.program, step.primitive, &on.program);  // which knows what is legal
   step.results = std::move(context.results);
   step.text = (step.variant ? condition_text(state, step.variant) + ": " : "") + call_text(on, step);
   if (!step.results.empty()) step.text += " -> " + result_text(next, step);
@@ -129,11 +129,11 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, 
   return apply(state, std::move(step), target, nullptr, &undo);
 }
 
-Forced force(const Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* found) {
+Forced force(const Scheduled& state, Step step, const Target& target, std::vector<UnprovedObligation>* found) {
   Forced forced{state, {}};
-  std::vector<Forgiven>& forgiven = found ? *found : forced.forgiven;
-  apply(forced.state, std::move(step), target, &forgiven);
-  if (found) forced.forgiven = *found;
+  std::vector<UnprovedObligation>& unproved_obligations = found ? *found : forced.unproved_obligations;
+  apply(forced.state, std::move(step), target, &unproved_obligations);
+  if (found) forced.unproved_obligations = *found;
   return forced;
 }
 

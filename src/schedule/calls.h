@@ -9,7 +9,7 @@
 namespace ashlar::detail {
 
 // Refused where it was consumed or its step was taken back. `what`: the call.
-const ir::Stage& standing(const ScheduleState&, ir::Id stage, const char* what, Where);
+const ir::Stage& current_stage(const ScheduleState&, ir::Id stage, const char* what, Where);
 
 }  // namespace ashlar::detail
 

@@ -24,8 +24,8 @@ void Context::unproved(Obligation owed, const std::string& expected, const std::
 }
 
 void Context::unproved(Obligation owed, Refusal refusal) const {
-  if (!forgiven) throw RefusalError(std::move(refusal));
-  forgiven->push_back({owed, std::move(refusal)});
+  if (!unproved_obligations) throw RefusalError(std::move(refusal));
+  unproved_obligations->push_back({owed, std::move(refusal)});
 }
 
 const Arg& Context::arg(std::size_t k) const { return step.args.at(k); }

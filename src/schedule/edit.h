@@ -27,7 +27,7 @@ using ir::Stmt;
 // What a step owes (legality.h); kind by kind, so that tests can leave one out and see what happens (force.h).
 enum class Obligation { order, disjoint, cover, overcompute, idempotent, reassoc, biject, capacity };
 
-struct Forgiven {
+struct UnprovedObligation {
   Obligation owed;
   Refusal refusal;
 };
@@ -38,7 +38,8 @@ struct Context {
   const Target& target;
   const Step& step;
   std::vector<Id> results;
-  std::vector<Forgiven>* forgiven = nullptr;  // of a forced step: what was not proved, which does not stop it
+  std::vector<UnprovedObligation>* unproved_obligations =
+      nullptr;  // of a forced step: what was not proved, which does not stop it
 
   // An obligation that is not proved, or refuted: refuses, unless the step is forced. What it returns to goes on as if it held.
   void unproved(Obligation, const std::string& expected, const std::string& found, const std::string& conflict = {}) const;

@@ -4,7 +4,7 @@
 // way, and no kernel is made of one.
 //
 //   Forced f = force(state, step, target);   // vectorize of a reduction
-//   f.forgiven.front().owed                  // Obligation::disjoint
+//   f.unproved_obligations.front().owed                  // Obligation::disjoint
 //   interp::run(f.state.program, args, {.races = true});   // reports the iterations that meet
 #include <vector>
 
@@ -17,12 +17,13 @@ namespace ashlar::schedule {
 
 struct Forced {
   Scheduled state;
-  std::vector<Forgiven> forgiven;  // in the order in which they were found; empty for a step that is legal
+  std::vector<UnprovedObligation>
+      unproved_obligations;  // in the order in which they were found; empty for a step that is legal
 };
 
 // As apply, but for obligations that are not proved. Throws RefusalError where the step cannot be carried out at all (a loop
-// that is not there, a tree that has no place for what it would make); `found` then holds what was forgiven before that.
-Forced force(const Scheduled&, Step, const Target&, std::vector<Forgiven>* found = nullptr);
+// that is not there, a tree that has no place for what it would make); `found` then holds what was not proved before that.
+Forced force(const Scheduled&, Step, const Target&, std::vector<UnprovedObligation>* found = nullptr);
 
 const char* name_of(Obligation);  // "DISJOINT"
 

@@ -7,7 +7,7 @@
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/at_line.h>
 
-#include <ashlar/analysis/settled.h>
+#include <ashlar/analysis/kept_boxes.h>
 #include "schedule/legality/legality.h"
 #include "schedule/primitives/placement/placement.h"
 #include "schedule/primitives/primitives.h"
@@ -70,8 +70,8 @@ bool inline_together(Schedule& s, const std::vector<Id>& stages, Where where) {
   if (!next) return false;
   std::swap(state.scheduled.program, next->program);
   std::swap(state.scheduled.consumed, next->consumed);
-  if (state.together)
-    state.together->applied(std::make_shared<Undo>(Undo{std::move(next->program), std::move(next->consumed)}));
+  if (state.transaction)
+    state.transaction->applied(std::make_shared<Undo>(Undo{std::move(next->program), std::move(next->consumed)}));
   std::move(steps.begin(), steps.end(), std::back_inserter(state.scheduled.trace));
   return true;
 }

@@ -12,7 +12,7 @@
 #include "schedule/legality/inside.h"
 #include "schedule/legality/legality.h"
 #include "schedule/primitives/primitives.h"
-#include "schedule/standing.h"
+#include "schedule/still_proved.h"
 #include "schedule/primitives/storage/storage.h"
 
 namespace ashlar::schedule {
@@ -30,19 +30,19 @@ bool never_runs(const Program& p, const Stmt& loop) {
   return analysis::can_prove(ir::le(range.end, range.begin), analysis::facts_of_arguments(p));
 }
 
-void recheck_loop(Context& c, const Stmt& s, const Standing& standing) {
+void recheck_loop(Context& c, const Stmt& s, const StillProved& still_proved) {
   const LoopStmt& loop = s.get<LoopStmt>();
-  if (loop.tight && !standing.place(s)) prove_tight(c, s);
-  if (loop.kind == ir::LoopKind::parallel && !standing.apart(s)) prove_parallel(c, s);
+  if (loop.tight && !still_proved.place(s)) prove_tight(c, s);
+  if (loop.kind == ir::LoopKind::parallel && !still_proved.apart(s)) prove_parallel(c, s);
   if (loop.kind == ir::LoopKind::bound) prove_bound(c, s);
   if (loop.kind == ir::LoopKind::vthread) prove_virtual(c, s);
   if (loop.combines) prove_combined(c, s);
   if (loop.pipeline) prove_pipeline(c, s);
-  if (loop.kind == ir::LoopKind::vectorized && !standing.inside(s)) {
+  if (loop.kind == ir::LoopKind::vectorized && !still_proved.inside(s)) {
     if (!prove_scalable(c, s)) prove_constant_extent(c, s, 1024);
     prove_vectorizable(c, s);
   }
-  if (loop.kind == ir::LoopKind::unrolled && !standing.place(s)) prove_constant_extent(c, s, 1024);
+  if (loop.kind == ir::LoopKind::unrolled && !still_proved.place(s)) prove_constant_extent(c, s, 1024);
   if (loop.kind == ir::LoopKind::tensorized && !never_runs(c.p, s)) prove_tensorized(c, s, *c.p.intrinsics.at(loop.intrinsic));
 }
 
@@ -70,11 +70,11 @@ void require_bounds_around(Context& c, const Stmt& nest) {
 }
 
 // `recurrence`: the one that the nest's stage is inside of, or 0.
-void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& standing) {
+void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const StillProved& still_proved) {
   const NestStmt& node = nest.get<NestStmt>();
   const Program& p = c.p;
   const ir::Stage& stage = p.stage(node.stage);
-  if (!standing.nest(nest)) {
+  if (!still_proved.nest(nest)) {
     if (stage.is_reduction()) require_bounds_around(c, nest);
     std::vector<Id> pending;
     for (const ir::Root& r : node.roots) pending.push_back(r.axis);
@@ -85,19 +85,19 @@ void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& s
       if (a.became.size() == 2) prove_split(c, nest, p.axis(a.became[0]));
     }
   }
-  const bool defined = standing.definitions();
-  if (stage.is_recurrence() && !(defined && standing.nest(nest))) prove_recurrence(c, nest);
+  const bool defined = still_proved.definitions();
+  if (stage.is_recurrence() && !(defined && still_proved.nest(nest))) prove_recurrence(c, nest);
   prove_external(c, nest);
-  if (recurrence && !(defined && standing.place(nest) && standing.window(nest))) prove_inside(c, nest, recurrence);
+  if (recurrence && !(defined && still_proved.place(nest) && still_proved.window(nest))) prove_inside(c, nest, recurrence);
   for (const ir::Slide& slide : node.slides)
-    if (!standing.window(nest)) prove_slide(c, nest, slide);
+    if (!still_proved.window(nest)) prove_slide(c, nest, slide);
   if (node.after) prove_after(c, nest);
   if (node.sibling) prove_beside(c, nest);
   if (!defined && !node.after && !node.sibling && stores_outputs(p, stage) && ir::path_to(p, nest.id).size() > 1)
     prove_needed(c, stage);
-  if (stage.scatters() && !standing.inside(nest)) prove_scatter_place(c, nest);
-  if (stage.atomic && !(defined && standing.inside(nest))) prove_atomic(c, nest);
-  if (!(defined && standing.inside(nest)) && analysis::drops(p, stage)) prove_dropped(c, nest);
+  if (stage.scatters() && !still_proved.inside(nest)) prove_scatter_place(c, nest);
+  if (stage.atomic && !(defined && still_proved.inside(nest))) prove_atomic(c, nest);
+  if (!(defined && still_proved.inside(nest)) && analysis::drops(p, stage)) prove_dropped(c, nest);
 }
 
 }  // namespace
@@ -124,17 +124,17 @@ Id rearranged(const Context& c) {
 void recheck(Context& c, const Program* before) {
   const Program& p = c.p;
   const Traits traits = traits_of(c);
-  const Standing standing(before && !c.target.is_gpu() ? before : nullptr, p);
+  const StillProved still_proved(before && !c.target.is_gpu() ? before : nullptr, p);
   std::vector<const Stmt*> nests;
   ir::walk(p.body, [&](const Stmt& s) {
     if (s.is<NestStmt>()) nests.push_back(&s);
-    if (s.is<LoopStmt>()) recheck_loop(c, s, standing);
+    if (s.is<LoopStmt>()) recheck_loop(c, s, still_proved);
     if (const AllocStmt* alloc = s.as<AllocStmt>()) {
       const ir::Buffer& b = p.buffer(alloc->buffer);
       if (b.scope == Scope::fragment && (!b.layout.map.empty() || b.layout.align_dim >= 0))
         c.refuse("a fragment without a layout of its own: its intrinsics say which lane holds what",
                  b.name + ", which has one");
-      if (!b.layout.map.empty() && !standing.storage(s)) {
+      if (!b.layout.map.empty() && !still_proved.storage(s)) {
         prove_fold(c, b);
         if (traits.layouts != Layouts::kept) prove_bijective(c, s);
       }
@@ -143,7 +143,7 @@ void recheck(Context& c, const Program* before) {
   const std::map<Id, Id> around = ir::recurrences_around(p);
   for (const Stmt* nest : nests) {
     const auto it = around.find(nest->get<NestStmt>().stage);
-    recheck_nest(c, *nest, it == around.end() ? 0 : it->second, standing);
+    recheck_nest(c, *nest, it == around.end() ? 0 : it->second, still_proved);
   }
   if (traits.reads == Reads::changed || (traits.reads == Reads::moved && pads(p))) prove_reads(c);
   if (before) prove_still_in_place(c, *before);

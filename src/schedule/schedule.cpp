@@ -71,7 +71,7 @@ const ir::Stmt& statement(const detail::ScheduleState* state, ir::Id id, const c
 
 namespace detail {
 
-const ir::Stage& standing(const ScheduleState& state, ir::Id id, const char* what, Where where) {
+const ir::Stage& current_stage(const ScheduleState& state, ir::Id id, const char* what, Where where) {
   const auto& s = state.scheduled;
   if (const auto it = s.consumed.find(id); it != s.consumed.end()) refuse_consumed(what, "stage", it->second, where);
   const auto it = s.program.stages.find(id);
@@ -81,7 +81,7 @@ const ir::Stage& standing(const ScheduleState& state, ir::Id id, const char* wha
 
 }  // namespace detail
 
-using detail::standing;
+using detail::current_stage;
 
 Expr Loop::extent(Where where) const {
   const ir::Stmt& s = statement(state_, id_, "extent", where);
@@ -122,7 +122,7 @@ Arg Stage::own(Loop l, const schedule::Primitive& primitive, Where where) const 
   const ir::Program& p = state_->scheduled.program;
   const ir::Stmt* s = ir::find(p, l.id_);
   if (s && s->is<ir::LoopStmt>() && schedule::stage_around(p, l.id_).id != id_)
-    refuse(call, "a loop of " + standing(*state_, id_, call, where).name,
+    refuse(call, "a loop of " + current_stage(*state_, id_, call, where).name,
            schedule::name_of(p, *s) + ", which is scheduled through " + schedule::stage_around(p, l.id_).name, where);
   return a;
 }
@@ -154,7 +154,7 @@ const char* Stage::name() const {
 std::vector<Loop> Stage::roots_(bool reduce, std::optional<std::size_t> expected, Where where) const {
   const ir::Program& p = state_->scheduled.program;
   const char* what = reduce ? "reduction" : "spatial";
-  const ir::Stage& stage = standing(*state_, id_, what, where);
+  const ir::Stage& stage = current_stage(*state_, id_, what, where);
   const schedule::RootLoops roots = schedule::root_loops(p, stage, reduce, init_);
   if (roots.became) refuse_became(what, p, p.axis(roots.became), stage, where);
   std::vector<Loop> loops;
@@ -171,7 +171,7 @@ Loop Stage::reduction(Where where) const { return roots_(true, 1, where).front()
 
 Loop Stage::loop(const Axis& axis, Where where) const {
   const ir::Program& p = state_->scheduled.program;
-  const ir::Stage& stage = standing(*state_, id_, "loop", where);
+  const ir::Stage& stage = current_stage(*state_, id_, "loop", where);
   if (const auto it = state_->iter_of.find({id_, axis.node()->id}); it != state_->iter_of.end())
     for (const ir::Stmt* nest : ir::nests_of(p, id_))
       for (const ir::Root& r : nest->get<ir::NestStmt>().roots) {
@@ -185,7 +185,7 @@ Loop Stage::loop(const Axis& axis, Where where) const {
 
 std::vector<Loop> Stage::nest(Where where) const {
   const ir::Program& p = state_->scheduled.program;
-  standing(*state_, id_, "nest", where);
+  current_stage(*state_, id_, "nest", where);
   std::vector<Loop> loops;
   const auto blocks = ir::blocks_of(p, id_);
   const auto own = std::find_if(blocks.begin(), blocks.end(),
@@ -206,7 +206,7 @@ Loop Stage::copy(Loop of, Loop peeled, Where where) const {
 }
 
 std::vector<Loop> Stage::loops(Where where) const {
-  standing(*state_, id_, "loops", where);
+  current_stage(*state_, id_, "loops", where);
   std::vector<Loop> loops;
   for (ir::Id id : schedule::all_loops(state_->scheduled.program, id_)) loops.push_back(Loop(id, state_));
   return loops;
@@ -214,7 +214,7 @@ std::vector<Loop> Stage::loops(Where where) const {
 
 Stage Stage::inside(const char* name, Where where) const {
   const ir::Program& p = state_->scheduled.program;
-  const ir::Stage& stage = standing(*state_, id_, "inside", where);
+  const ir::Stage& stage = current_stage(*state_, id_, "inside", where);
   std::string names;
   ir::Id found = 0;
   int fitting = 0;
@@ -234,7 +234,7 @@ Stage Stage::inside(const char* name, Where where) const {
 ir::Id Stage::buffer_of(const detail::ScheduleState& state, StageRef r, const char* what, Where where) {
   if (r.stage_) {
     if (!detail::serves(r.state_, r.stage_, state)) refuse(what, "a stage of this schedule", "one of another schedule", where);
-    return standing(state, r.stage_, what, where).buffers.front();
+    return current_stage(state, r.stage_, what, where).buffers.front();
   }
   state.require_here(what, where);
   const auto it = state.buffer_of.find(r.tensor_);
@@ -282,10 +282,10 @@ Stage Schedule::operator[](StageAt at) const {
 Stage Schedule::operator[](TensorAt t) const { return Stage(stage_of(t.tensor, "schedule", t.where), state_); }
 
 std::optional<Refusal> Schedule::attempt_(void (*call)(void*), void* steps) {
-  detail::Together together(*state_);
+  detail::Transaction transaction(*state_);
   try {
     call(steps);
-    together.keep();
+    transaction.keep();
     return std::nullopt;
   } catch (const RefusalError& e) { return e.refusal; }
 }
@@ -310,7 +310,7 @@ void Schedule::observe(void (*f)(void*, const std::string&, const std::string&),
 }
 
 void Schedule::replay(std::string_view json, Where where) {
-  detail::Together together(*state_);
+  detail::Transaction transaction(*state_);
   const std::size_t before = state_->whole().scheduled.variants.size();
   for (schedule::Step& step : schedule::steps_from_json(json, where)) {
     step.where = where;
@@ -324,7 +324,7 @@ void Schedule::replay(std::string_view json, Where where) {
       throw RefusalError(r);
     }
   }
-  together.keep();
+  transaction.keep();
 }
 
 }  // namespace ashlar

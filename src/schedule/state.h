@@ -15,7 +15,7 @@
 
 namespace ashlar::detail {
 
-class Together;
+class Transaction;
 
 struct ScheduleState {
   schedule::Scheduled scheduled;  // of a variant: its program and what was consumed there
@@ -33,7 +33,7 @@ struct ScheduleState {
   std::vector<std::unique_ptr<Schedule>> variants = {};       // the general one's: by number, from 1
   std::vector<std::unique_ptr<Schedule>> variants_gone = {};  // whose step was taken back; handles to them refuse
   std::vector<ScheduleState*> mirrors = {};                   // the states of `variants`
-  Together* together = nullptr;                               // the innermost steps that count as one
+  Transaction* transaction = nullptr;                         // the innermost steps that count as one
 
   ScheduleState& whole() { return general ? *general : *this; }
   const ScheduleState& whole() const { return general ? *general : *this; }
@@ -57,17 +57,17 @@ bool serves(const ScheduleState* from, ir::Id, const ScheduleState& here);
 
 // Several steps that count as one: undone together. What stood before the first of them is what that one leaves behind; it is
 // copied beforehand only where there are variants, whose steps change the programs around them.
-class Together {
+class Transaction {
  public:
   // `call`: what the user typed that makes them; null: nothing of its own (attempt, replay).
-  explicit Together(ScheduleState& s, const char* call = nullptr)
-      : state_(s.whole()), around_(state_.together), call_(call), steps_(state_.scheduled.trace.size()) {
+  explicit Transaction(ScheduleState& s, const char* call = nullptr)
+      : state_(s.whole()), around_(state_.transaction), call_(call), steps_(state_.scheduled.trace.size()) {
     if (!state_.scheduled.variants.empty()) all_ = state_.scheduled;
-    state_.together = this;
+    state_.transaction = this;
   }
-  ~Together();
-  Together(const Together&) = delete;
-  Together& operator=(const Together&) = delete;
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
   void keep() { done_ = true; }
   const char* call() const {  // the outermost
     const char* outer = around_ ? around_->call() : nullptr;
@@ -78,7 +78,7 @@ class Together {
 
  private:
   ScheduleState& state_;
-  Together* const around_;
+  Transaction* const around_;
   const char* const call_;
   const std::size_t steps_;
   std::optional<schedule::Scheduled> all_;

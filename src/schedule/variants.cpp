@@ -16,7 +16,7 @@ void ScheduleState::require_here(const char* what, Where where) const {
 }
 
 const char* ScheduleState::called(const char* spelling) const {
-  const char* const call = whole().together ? whole().together->call() : nullptr;
+  const char* const call = whole().transaction ? whole().transaction->call() : nullptr;
   return call ? call : spelling;
 }
 
@@ -35,10 +35,10 @@ const std::vector<ir::Id>& ScheduleState::replayed(schedule::Step step, std::siz
 
 const std::vector<ir::Id>& ScheduleState::made(schedule::Step step, std::size_t variant) {
   step.variant = variant;
-  if (together && !variant) {
+  if (transaction && !variant) {
     schedule::Undo undo;
     schedule::apply(scheduled, std::move(step), target, undo);
-    together->applied(std::make_shared<schedule::Undo>(std::move(undo)));
+    transaction->applied(std::make_shared<schedule::Undo>(std::move(undo)));
   } else {
     schedule::apply(scheduled, std::move(step), target);
   }
@@ -48,19 +48,19 @@ const std::vector<ir::Id>& ScheduleState::made(schedule::Step step, std::size_t 
   return done.results;
 }
 
-void Together::applied(std::shared_ptr<schedule::Undo> undo) {
-  for (Together* t = this; t; t = t->around_)
+void Transaction::applied(std::shared_ptr<schedule::Undo> undo) {
+  for (Transaction* t = this; t; t = t->around_)
     if (!t->before_) t->before_ = undo;
 }
 
-Together::~Together() {
-  state_.together = around_;
+Transaction::~Transaction() {
+  state_.transaction = around_;
   if (done_ || (!all_ && !before_)) return;
   if (all_) {
     state_.restore(std::move(*all_));
     return;
   }
-  for (Together* t = around_; t; t = t->around_)
+  for (Transaction* t = around_; t; t = t->around_)
     if (t->before_ == before_) t->before_.reset();  // nothing has happened since they began
   schedule::Scheduled& now = state_.scheduled;
   now.program = std::move(before_->program), now.consumed = std::move(before_->consumed);

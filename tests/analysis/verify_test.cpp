@@ -90,8 +90,8 @@ std::string violated(const std::function<void()>& check) {
 }
 
 // A prefetch of A at the end of a list.
-void put_prefetch(Program& p, std::vector<Stmt>& list, Id loop, std::int64_t ahead) {
-  list.push_back({p.fresh(), 0, {}, ir::PrefetchStmt{.buffer = buffer_named(p, "A").id, .loop = loop, .ahead = ahead}});
+void put_prefetch(Program& p, std::vector<Stmt>& list, Id loop, std::int64_t distance) {
+  list.push_back({p.fresh(), 0, {}, ir::PrefetchStmt{.buffer = buffer_named(p, "A").id, .loop = loop, .distance = distance}});
 }
 
 using Break = std::function<void(Program&)>;

@@ -114,8 +114,8 @@ Group storage() {
          s.pack_argument(B, [](Var r, Var c) { return at(c / 16, r, c % 16); }, Pack::by_caller);
          show.after();
        })});
-  add({"prefetch", "prefetch(loop, tensor, ahead)",
-       "Each iteration prefetches the cache line that the iteration `ahead` steps later reads.",
+  add({"prefetch", "prefetch(loop, tensor, distance)",
+       "Each iteration prefetches the cache line that the iteration `distance` steps later reads.",
        "The stage reads the tensor, at an address that does not come from a table. No prefetch goes past the end of the "
        "tensor.",
        on<Matmul>([](Matmul& p, Schedule& s, Show& show) {

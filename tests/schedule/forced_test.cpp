@@ -20,8 +20,8 @@ std::string seen(const Schedule& s, const lang::Built& built, const char* primit
   schedule::Scheduled state = s.scheduled();
   CHECK_THROWS_AS(schedule::apply(state, step, s.target()), RefusalError);
   const schedule::Forced forced = schedule::force(s.scheduled(), step, s.target());
-  REQUIRE(!forced.forgiven.empty());
-  CHECK(std::string(schedule::name_of(forced.forgiven.front().owed)) == schedule::name_of(owed));
+  REQUIRE(!forced.unproved_obligations.empty());
+  CHECK(std::string(schedule::name_of(forced.unproved_obligations.front().owed)) == schedule::name_of(owed));
   interp::Arguments found;
   for (std::size_t k = 0; k < shapes.size(); ++k)
     found.emplace_back(

@@ -182,8 +182,8 @@ TEST_CASE("an output that readers need in part, computed there all the same, is 
   step.primitive = "compute_at";
   step.args = {schedule::Arg::stage(t.s[t.twice].id()), schedule::Arg::loop(t.s[t.other].reduction().id())};
   const schedule::Forced forced = schedule::force(t.s.scheduled(), step, t.s.target());
-  REQUIRE(!forced.forgiven.empty());
-  CHECK(std::string(schedule::name_of(forced.forgiven.front().owed)) == "COVER");
+  REQUIRE(!forced.unproved_obligations.empty());
+  CHECK(std::string(schedule::name_of(forced.unproved_obligations.front().owed)) == "COVER");
   interp::Arguments found;
   found.emplace_back(interp::Array::zeros(i32, {5, 2}));
   found.emplace_back(interp::Array::zeros(i32, {5, 2}));

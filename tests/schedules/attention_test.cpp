@@ -37,30 +37,30 @@ constexpr double near = 1e-5;
 }  // namespace
 
 TEST_CASE("tiles of queries, with a rest and without, one query, no keys, none") {
-  for (const bool few_heads : {false, true})
-    check_scheduled(few_heads ? "attention, few heads" : "attention",
-                    [=](Maker& m) { return of_heads(m, f32, {}, false, {.few_heads = few_heads}); },
+  for (const bool split_heads : {false, true})
+    check_scheduled(split_heads ? "attention, few heads" : "attention",
+                    [=](Maker& m) { return of_heads(m, f32, {}, false, {.split_heads = split_heads}); },
                     attentions(false, {{1, 1, 2, 15, 40, 17, 5},
                                        {2, 1, 1, 26, 32, 16, 32},
                                        {1, 1, 1, 1, 1, 1, 1},
                                        {1, 1, 2, 3, 0, 4, 5},
                                        {1, 1, 2, 0, 5, 3, 2},
                                        {0, 1, 2, 3, 5, 3, 2}}),
-                    {.relative = near, .absolute = near, .emulated = !few_heads, .results = results});
+                    {.relative = near, .absolute = near, .emulated = !split_heads, .results = results});
 }
 
 TEST_CASE("masks, causality and groups") {
   struct Kind {
     const char* name;
     ops::AttentionOptions options;
-    bool masked, few_heads;
+    bool masked, split_heads;
   };
   for (const Kind& kind :
        {Kind{"attention, mask", {}, true, false}, Kind{"attention, causal", {.causal = ops::Causal::last}, false, true},
         Kind{"attention, groups", {.causal = ops::Causal::first, .groups = 2}, false, true},
         Kind{"attention, groups apart", {.groups = 2, .scale = 0.5}, false, false}})
     check_scheduled(
-        kind.name, [&](Maker& m) { return of_heads(m, f32, kind.options, kind.masked, {.few_heads = kind.few_heads}); },
+        kind.name, [&](Maker& m) { return of_heads(m, f32, kind.options, kind.masked, {.split_heads = kind.split_heads}); },
         attentions(kind.masked, {{1, kind.options.groups, 1, 15, 33, 4, 3}, {1, kind.options.groups, 1, 2, 1, 1, 1}}),
         {.relative = near, .absolute = near, .results = results});
 }
@@ -100,10 +100,10 @@ TEST_CASE("few queries: keys and values are read as they lie") {
   check_scheduled(
       "one query, any numbers", [](Maker& m) { return decoded(m, 1, 0, {}, {}); },
       attentions(false, {{1, 1, 2, 1, 9, 33, 150}, {1, 1, 1, 1, 3, 1, 1}, {1, 1, 1, 1, 4, 5, 0}}), about);
-  for (const bool few_heads : {false, true})
+  for (const bool split_heads : {false, true})
     check_scheduled(
-        few_heads ? "groups apart" : "groups together",
-        [=](Maker& m) { return decoded(m, 2, 16, {.causal = ops::Causal::last, .groups = 3}, {.few_heads = few_heads}); },
+        split_heads ? "groups apart" : "groups together",
+        [=](Maker& m) { return decoded(m, 2, 16, {.causal = ops::Causal::last, .groups = 3}, {.split_heads = split_heads}); },
         attentions(false, {{1, 3, 2, 2, 19, 16, 16}, {1, 3, 1, 2, 1, 16, 16}}), about);
   check_scheduled(
       "by size", [](Maker& m) { return decoded(m, 0, 0, {}, {}, true); },

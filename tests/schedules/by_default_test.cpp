@@ -104,7 +104,7 @@ TEST_CASE("by default: a product is summed in tiles, what follows it is computed
   lang::DefinitionScope scope;
   const Tensor a = input("a", f32, {33, 20}), b = input("b", f32, {20, 50}), c = input("c", f32, {50});
   const Scheduled s({a, b, c}, {ops::relu(ops::dense(a, b, c))});
-  CHECK(s.of("dense").family == Family::product);
+  CHECK(s.of("dense").family == Family::matmul);
   CHECK(s.has("dense", "of relu"));
   CHECK(s.has("dense", "sums of a tile"));
   s.same({{33, 20}, {20, 50}, {50}, {33, 50}});
@@ -276,7 +276,7 @@ TEST_CASE("by default: convolutions have channels in lanes, whichever the layout
   {
     const Tensor x = input("x", f32, {2, 5, 9, 14}), w = input("w", f32, {40, 5, 3, 3}), b = input("b", f32, {40});
     const Scheduled s({x, w, b}, {ops::relu(ops::conv2d(x, w, b, {.padding = {1, 1}}))});
-    CHECK(s.of("conv2d").family == Family::product);
+    CHECK(s.of("conv2d").family == Family::matmul);
     CHECK(s.has("conv2d", "w in blocks of 32 along o"));
     CHECK(s.has("conv2d", "sums of a tile of 14 x 32"));
     CHECK(s.has("conv2d", "of relu"));

@@ -93,9 +93,9 @@ TEST_CASE("by default: what a sum is taken for") {
   const Tensor a = input("a", f32, {64, 48}), b = input("b", f32, {48, 32}), column = input("c", f32, {48, 1}),
                d = input("d", f32, {64}), image = input("x", f32, {1, 2, 12, 12});
   const Axis k{"k", 48};
-  CHECK(family_of({a, b}, ops::matmul(a, b)) == Family::product);
+  CHECK(family_of({a, b}, ops::matmul(a, b)) == Family::matmul);
   CHECK(family_of({a, b}, compute("y", {{"i", 64}, {"j", 32}},
-                                  [&](Var i, Var j) { return strict_sum(a(i, k) * b(k, j), k); })) == Family::product);
+                                  [&](Var i, Var j) { return strict_sum(a(i, k) * b(k, j), k); })) == Family::matmul);
   // a factor of one column has no dimension of its own
   CHECK(family_of({a, column}, ops::matmul(a, column)) == Family::row_reduction);
   // the largest operand says what neighbours are

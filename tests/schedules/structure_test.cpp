@@ -156,8 +156,8 @@ TEST_CASE("convolutions in blocks, attention") {
     });
   };
   for (const bool few : {false, true})
-    CHECK(count(heads({.few_heads = few}), "parallel") == 3);  // panels of K and of V, blocks of queries
-  for (const bool few : {false, true}) CHECK(count(heads({.few_heads = few, .parallel = false}), "parallel") == 0);
+    CHECK(count(heads({.split_heads = few}), "parallel") == 3);  // panels of K and of V, blocks of queries
+  for (const bool few : {false, true}) CHECK(count(heads({.split_heads = few, .parallel = false}), "parallel") == 0);
 }
 
 TEST_CASE("by default, on one thread") {

@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include <ashlar/analysis/ladder.h>
+#include <ashlar/analysis/cascade.h>
 
 namespace ashlar::analysis {
 
@@ -88,7 +88,7 @@ struct IndexBox {
 bool injective_by_structure(std::span<const ir::Id> vars, std::span<const Expr> map);
 
 // Does a map send different elements of a box to different places? Decided by the digits and the rank of the core, for small
-// constant boxes by enumeration, and then by `injective` of ladder.h. Refuted: two elements, and their common place.
+// constant boxes by enumeration, and then by `injective` of cascade.h. Refuted: two elements, and their common place.
 Verdict injective_on(std::span<const ir::Id> vars, std::span<const Expr> map, const IndexBox&, const Facts&);
 
 }  // namespace ashlar::analysis

@@ -28,7 +28,7 @@ struct Proof {
   explicit operator bool() const { return answer == Answer::proved; }
 };
 // proved: true for every value that the facts allow. refuted: false for some such value, given in `why`. Uses methods 2
-// (intervals, congruences) and 5 (enumeration of small constant boxes) of the proof cascade; ladder.h adds the integer sets.
+// (intervals, congruences) and 5 (enumeration of small constant boxes) of the proof cascade; cascade.h adds the integer sets.
 Proof prove(const Expr& condition, const Facts&);
 bool can_prove(const Expr& condition, const Facts&);
 

@@ -122,13 +122,6 @@ struct KLaunch : Launch {
 using KSync = Sync;
 using KCall = Call;
 
-template <class... F>
-struct overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-overloaded(F...) -> overloaded<F...>;
-
 // The one or two lists of statements inside a statement, or none.
 template <class Body>
 struct Bodies {
@@ -170,11 +163,11 @@ struct KStmt {
   // Calls the function for its kind. All kinds must have one, and the same result.
   template <class... F>
   decltype(auto) visit(F&&... f) {
-    return std::visit(overloaded<std::decay_t<F>...>{std::forward<F>(f)...}, node);
+    return std::visit(Overloaded<std::decay_t<F>...>{std::forward<F>(f)...}, node);
   }
   template <class... F>
   decltype(auto) visit(F&&... f) const {
-    return std::visit(overloaded<std::decay_t<F>...>{std::forward<F>(f)...}, node);
+    return std::visit(Overloaded<std::decay_t<F>...>{std::forward<F>(f)...}, node);
   }
 
   Bodies<KBody> bodies();

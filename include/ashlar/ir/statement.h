@@ -166,11 +166,11 @@ struct AllocStmt {
   bool pinned = false;  // put here by store_at: a compute_at further in leaves it
 };
 
-// Asks for the line of `buffer` that `loop` will read `ahead` iterations from now.
+// Asks for the line of `buffer` that `loop` will read `distance` iterations from now.
 struct PrefetchStmt {
   Id buffer = 0;
   Id loop = 0;  // the statement, around this one
-  std::int64_t ahead = 0;
+  std::int64_t distance = 0;
 };
 
 struct Stmt {

@@ -58,8 +58,8 @@ void attention(Schedule& s, const ops::Attention& y, const Tensor& q, const Tens
   auto [io, ii] = result.split(ri, b.rows, Tail::guard, where);
   Loop heads, block;  // whose panels are there at once; queries of one of them
   const std::int64_t many = detail::number_or(rh.extent(where), heads_together);
-  const bool by_head = !o.few_heads && many < heads_together && detail::number_or(rb.extent(where), 0) != 1;
-  if (o.few_heads) {
+  const bool by_head = !o.split_heads && many < heads_together && detail::number_or(rb.extent(where), 0) != 1;
+  if (o.split_heads) {
     result.reorder(rb, rh, io, ii, re);
     block = result.fuse(result.fuse(rb, rh, where), io, where);
   } else if (by_head) {
@@ -85,7 +85,7 @@ void attention(Schedule& s, const ops::Attention& y, const Tensor& q, const Tens
 
   q_rows.vectorize(detail::last<1>(q_rows)[0], b.lanes, where);
   for (const Stage& panels : packed)
-    if (o.few_heads)
+    if (o.split_heads)
       panels.compute_root(where);
     else
       panels.compute_at(heads, where);

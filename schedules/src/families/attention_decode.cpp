@@ -35,7 +35,7 @@ void attention_decode(Schedule& s, const ops::Attention& y, const Tensor& q, con
   const detail::AttentionStages a(s, "attention_decode", y, q, where);
   const Stage& result = a.result;
   const int lanes = s.target().lanes(a.type), registers = s.target().vector_registers();
-  const std::int64_t groups = o.few_heads ? 1 : detail::groups_of(s, a.scores);
+  const std::int64_t groups = o.split_heads ? 1 : detail::groups_of(s, a.scores);
 
   auto [rb, rh, ri, re] = result.spatial<4>(where);
   Loop heads = rh;

@@ -101,7 +101,7 @@ std::optional<bool> known(const Schedule& s, const Expr& condition) {
 }
 
 bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, int lanes, int accumulators, Where where,
-                     const RowsTogether& rows) {
+                     const InterleavedRows& rows) {
   const ir::Stage& d = definition(s, stage);
   if (d.reducer.order != ir::Reducer::Order::any || d.reducer.kind == ir::ReducerKind::strict_sum) return false;
   const bool several = rows.together > 1;

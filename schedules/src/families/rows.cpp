@@ -71,7 +71,7 @@ void rows(Schedule& s, const std::vector<Stage>& stages, const RowsOptions& o, W
   outer.resize(static_cast<std::size_t>(dims));
   const bool whole = outer.empty();  // one row
   const int several = o.together > 0 ? o.together : std::max(1, s.target().vector_registers() / 8);
-  detail::RowsTogether together{.together = whole ? 1 : several, .dim = static_cast<std::size_t>(std::max(0, dims - 1))};
+  detail::InterleavedRows together{.together = whole ? 1 : several, .dim = static_cast<std::size_t>(std::max(0, dims - 1))};
   Loop each;
   if (together.together > 1) {
     const Split split = result.split(outer.back(), together.together, Tail::guard, where);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BIJECT on a box. The box is moved to the origin first, so that a tile that starts at jo * 32 is the tile at 0 and its swizzle
-// bit-linear; what the digits and the rank of the core do not decide goes up the ladder.
+// bit-linear; what the digits and the rank of the core do not decide goes to the proof cascade.
 #include <algorithm>
 #include <map>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include <ashlar/analysis/fragment.h>
-#include <ashlar/analysis/ladder.h>
+#include <ashlar/analysis/cascade.h>
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>

@@ -15,7 +15,7 @@
 #include <ashlar/analysis/blocks.h>
 #include <ashlar/analysis/reads.h>
 #include "analysis/regions/relax.h"
-#include <ashlar/analysis/settled.h>
+#include <ashlar/analysis/kept_boxes.h>
 
 namespace ashlar::analysis {
 
@@ -434,8 +434,8 @@ bool same_exprs(const std::vector<Expr>& a, const std::vector<Expr>& b) {
 void derive_once(Program& p, Id within, const Program* before) {
   const TreeIndex tree(p);
   const auto concerned = [&](const Path& path) { return under(path, within); };
-  std::optional<Settled> settled;
-  if (before) settled.emplace(*before, p, tree);
+  std::optional<KeptBoxes> kept;
+  if (before) kept.emplace(*before, p, tree);
   std::optional<Domains> domains;  // where something needs them
   Windows windows(p, tree, domains);
   const bool pads = std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::pad; });
@@ -447,11 +447,11 @@ void derive_once(Program& p, Id within, const Program* before) {
       for (ir::Root& r : nest.roots) r.extent = Expr();
   }
   const auto derive = [&](const Path& path) {
-    if (!settled) return derive_nest(p, tree, path, domains, windows);
-    if (settled->keeps(path)) return;
+    if (!kept) return derive_nest(p, tree, path, domains, windows);
+    if (kept->keeps(path)) return;
     const std::vector<Expr> earlier = derived_of(p, *path.back());
     derive_nest(p, tree, path, domains, windows);
-    settled->derived(path, same_exprs(derived_of(p, *path.back()), earlier));
+    kept->derived(path, same_exprs(derived_of(p, *path.back()), earlier));
   };
   std::vector<const Path*> late;  // nests put after a producer, whose own boxes come first; it may be late itself
   std::set<Id> visited;

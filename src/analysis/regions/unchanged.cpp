@@ -179,7 +179,7 @@ bool Unchanged::same_statement(const Stmt& now, const Stmt& before) const {
       },
       [&](const PrefetchStmt& a) {
         const PrefetchStmt& b = before.get<PrefetchStmt>();
-        return a.buffer == b.buffer && a.loop == b.loop && a.ahead == b.ahead;
+        return a.buffer == b.buffer && a.loop == b.loop && a.distance == b.distance;
       });
 }
 

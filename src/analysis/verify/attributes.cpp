@@ -134,7 +134,7 @@ Broken block_stores(const View& v) {
 
 Broken prefetch_loop(const View& v) {
   return first<ir::PrefetchStmt>(v, [&](int k, const Stmt&, const ir::PrefetchStmt& prefetch) -> Broken {
-    if (prefetch.ahead < 1) return " ahead by " + std::to_string(prefetch.ahead) + " iterations";
+    if (prefetch.distance < 1) return " ahead by " + std::to_string(prefetch.distance) + " iterations";
     const bool around = v.inside(k, [&](const Stmt& s) { return s.id == prefetch.loop && s.is<LoopStmt>(); });
     return around ? "" : " along a loop that is not around it";
   });

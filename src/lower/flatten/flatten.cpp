@@ -84,7 +84,7 @@ std::vector<KStmt> Flattener::statement(const Stmt& s) {
         if (const auto d = sites_.distributed.find(s.id); d != sites_.distributed.end()) return distributed(s, d->second);
         return block(s);
       },
-      [&](const ir::PrefetchStmt& ahead) { return prefetch(s, ahead); }, [](const ir::AllocStmt&) { return Statements(); });
+      [&](const ir::PrefetchStmt& node) { return prefetch(s, node); }, [](const ir::AllocStmt&) { return Statements(); });
 }
 
 namespace {

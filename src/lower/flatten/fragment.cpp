@@ -11,7 +11,7 @@
 //
 // The loops over the elements of one tile are left out (analysis/fragment_sites.h says which they are); for each register of
 // a lane the block stands once, at the element that the inverse of who-holds-what gives for (lane, register).
-#include <ashlar/analysis/ladder.h>
+#include <ashlar/analysis/cascade.h>
 #include <ashlar/ir/refusal.h>
 
 #include "lower/flatten/flatten.h"

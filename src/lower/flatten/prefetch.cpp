@@ -19,14 +19,14 @@ bool Flattener::moves(const ir::Node& load, const Stmt& nest, Id axis) const {
   return false;
 }
 
-// The lines that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin, but
-// unrolled ones everywhere; what begins less than a line behind another is taken to come with it.
-std::vector<KStmt> Flattener::prefetch(const Stmt& s, const ir::PrefetchStmt& ahead) {
+// The lines that the first reader below the loop will read, `distance` iterations from now: inner loops stand at their begin,
+// but unrolled ones everywhere; what begins less than a line behind another is taken to come with it.
+std::vector<KStmt> Flattener::prefetch(const Stmt& s, const ir::PrefetchStmt& node) {
   const Stmt* loop = nullptr;
   for (const Stmt* on : path_)
-    if (on->is<ir::LoopStmt>() && on->id == ahead.loop) loop = on;
+    if (on->is<ir::LoopStmt>() && on->id == node.loop) loop = on;
   if (!loop) throw InternalError("a prefetch outside of the loop along which it runs");
-  const auto read = analysis::first_plain_read(p_, *loop, ahead.buffer);
+  const auto read = analysis::first_plain_read(p_, *loop, node.buffer);
   if (!read) return {};  // a later step has put a table in the way: there is no address to ask for
   const ir::Node* what = read->load;
   std::vector<const Stmt*> reader{path_.begin(), std::find(path_.begin(), path_.end(), loop)};
@@ -51,7 +51,7 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s, const ir::PrefetchStmt& ah
       for (std::int64_t k = 0; k < times; ++k) {
         all.push_back(place);
         all.back().emplace_back(l->axis, inside ? ir::add(ir::substitute(range.begin, place), ir::index(k))
-                                                : ir::add(ir::axis_var(p_, l->axis), ir::index(ahead.ahead)));
+                                                : ir::add(ir::axis_var(p_, l->axis), ir::index(node.distance)));
       }
     places = std::move(all);
   }
@@ -62,9 +62,9 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s, const ir::PrefetchStmt& ah
     Body expressions(values, facts_, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
     std::vector<Expr> index;
     for (std::uint32_t d = 0; d < what->count; ++d) index.push_back(what->args[d]);
-    const Id buffer = place_of(ahead.buffer).kbuffer;
-    const Expr address = expressions.address(ahead.buffer, index);
-    const std::int64_t size = p_.buffer(ahead.buffer).type.bytes();
+    const Id buffer = place_of(node.buffer).kbuffer;
+    const Expr address = expressions.address(node.buffer, index);
+    const std::int64_t size = p_.buffer(node.buffer).type.bytes();
     const bool comes_along = std::any_of(out.begin(), out.end(), [&](const KStmt& other) {
       std::int64_t apart = 0;
       return ir::is_int(analysis::simplify(ir::sub(address, other.get<ir::KPrefetch>().address), facts_), &apart) &&

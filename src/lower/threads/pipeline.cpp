@@ -17,7 +17,7 @@
 #include <utility>
 
 #include <ashlar/analysis/interval.h>
-#include <ashlar/analysis/ladder.h>
+#include <ashlar/analysis/cascade.h>
 #include <ashlar/ir/intrinsics.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>

@@ -7,8 +7,8 @@
 //                                          y[thread] = shared[255 - thread]
 //
 // A barrier stands in the outermost list of statements where it can, so that what is written before a loop costs one barrier,
-// not one an iteration. Two accesses that no two different threads make to one element (the ladder decides: what it cannot
-// prove counts as touched) need none: a thread that goes on with its own elements waits for nobody.
+// not one an iteration. Two accesses that no two different threads make to one element (the proof cascade decides: what it
+// cannot prove counts as touched) need none: a thread that goes on with its own elements waits for nobody.
 //
 // Where only threads of one warp can make two accesses to one element, the lanes of each warp meet, and no warp waits for
 // another:
@@ -23,7 +23,7 @@
 #include <map>
 
 #include <ashlar/analysis/digits.h>
-#include <ashlar/analysis/ladder.h>
+#include <ashlar/analysis/cascade.h>
 #include <ashlar/ir/refusal.h>
 
 #include "lower/passes.h"

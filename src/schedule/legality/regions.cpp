@@ -545,7 +545,7 @@ void prove_reads(Context& c) {
     const std::vector<std::uint64_t> grounds = grounds_of(p, stage, domains);
     if (const auto at = proved.find(grounds.front()); at != proved.end() && at->second == grounds) continue;
     prove_reads_of(c, stage, domains, arguments);
-    if (!c.forgiven) proved[grounds.front()] = grounds;
+    if (!c.unproved_obligations) proved[grounds.front()] = grounds;
   }
 }
 

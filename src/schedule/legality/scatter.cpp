@@ -2,7 +2,7 @@
 // Obligations of scatters: targets lie in the result, and iterations that run at once choose different elements.
 #include <algorithm>
 
-#include <ashlar/analysis/ladder.h>
+#include <ashlar/analysis/cascade.h>
 #include <ashlar/analysis/puts.h>
 #include <ashlar/analysis/regions.h>
 

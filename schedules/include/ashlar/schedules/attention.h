@@ -15,7 +15,7 @@
 //       weighted: for eo, tile_i x 2 registers of sums over keys      exp times a V panel
 //       y = weighted / sum
 //
-// Sums and maxima are regrouped. With `few_heads`, the panels of all heads and batches are packed first. With fewer than 8
+// Sums and maxima are regrouped. With `split_heads`, the panels of all heads and batches are packed first. With fewer than 8
 // heads and possibly several batches b, the loop over both is parallel, and each iteration packs its own panels.
 //
 // Packing does not pay for few queries. Where their number is known to be at most 4, `attention` makes the schedule of

@@ -14,7 +14,7 @@
 //       weighted, for all queries, in registers: for each j one row of V
 //     y = weighted / sum
 //
-// Sums and maxima are regrouped. With `few_heads` the parallel loop runs over heads of the queries. The G heads that share a
+// Sums and maxima are regrouped. With `split_heads` the parallel loop runs over heads of the queries. The G heads that share a
 // head of K and V then each read it.
 #include <ashlar/schedule/schedule.h>
 
@@ -25,8 +25,8 @@ struct Attention;
 namespace ashlar::schedules {
 
 struct AttentionOptions {
-  int tile_i = 0;          // queries in a register tile; 0: as many as the registers of the target hold
-  bool few_heads = false;  // there are fewer heads than threads, or heads of queries share one of keys
+  int tile_i = 0;            // queries in a register tile; 0: as many as the registers of the target hold
+  bool split_heads = false;  // there are fewer heads than threads, or heads of queries share one of keys
   bool parallel = true;
 };
 

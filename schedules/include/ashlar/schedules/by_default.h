@@ -32,7 +32,7 @@ enum class Family {
   row_reduction,     // over neighbours in memory; one result for each row
   column_reduction,  // over elements that lie apart; results are neighbours
   full_reduction,    // one result
-  product,           // matrix multiplications and the like, also convolutions: two factors, each with dimensions of its own
+  matmul,            // matrix multiplications and the like, also convolutions: two factors, each with dimensions of its own
   stencil,           // neighbours of a point; a window that is summed
   transposition,
   gather,      // an index of a read comes from data

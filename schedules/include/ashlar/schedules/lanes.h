@@ -68,12 +68,12 @@ std::optional<bool> known(const Schedule& s, const Expr& condition);
 // With `rows.together` > 1 the stage is computed at `rows.at` for that many rows, the points of its dimension `rows.dim`. Each
 // loop is then unrolled over the rows, so that their dependent sums overlap. If `rows.at` is a loop of the stage itself, the
 // stage has split that dimension already, and `rows.each` is its loop over the rows.
-struct RowsTogether {
+struct InterleavedRows {
   int together = 1;
   Loop at = {}, each = {};
   std::size_t dim = 0;
 };
 bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, int lanes, int accumulators, Where where,
-                     const RowsTogether& rows = {});
+                     const InterleavedRows& rows = {});
 
 }  // namespace ashlar::schedules::detail

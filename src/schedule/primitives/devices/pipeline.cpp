@@ -114,7 +114,7 @@ Stage Stage::pipeline(Loop l, const Async& how, Where w) const {
   for (const Stage& load : how.loads) {
     if (!detail::serves(load.state_, load.id_, *state_))
       refuse("pipeline", "a stage of this schedule", "one of another schedule", w);
-    args.push_back(Arg::stage(detail::standing(*state_, load.id_, "pipeline", w).id));
+    args.push_back(Arg::stage(detail::current_stage(*state_, load.id_, "pipeline", w).id));
   }
   return done(pipeline, std::move(args), w);
 }

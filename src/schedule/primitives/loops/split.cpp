@@ -157,11 +157,11 @@ Split Stage::split(Loop l, Factor f, Tail tail, Where w) const {
   return {Loop(made[0], state_), Loop(made[1], state_)};
 }
 Tiles Stage::tile(Loop i, Loop j, Factor fi, Factor fj, Tail tail, Where w) const {
-  detail::Together together(*state_, "tile");
+  detail::Transaction transaction(*state_, "tile");
   const Split a = split(i, fi, tail, w), b = split(j, fj, tail, w);
   const Loop loops[] = {a.outer, b.outer, a.inner, b.inner};
   reorder(loops, w);
-  together.keep();
+  transaction.keep();
   return {a.outer, b.outer, a.inner, b.inner};
 }
 

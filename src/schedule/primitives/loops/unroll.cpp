@@ -43,11 +43,11 @@ using schedule::Arg;
 
 Stage Stage::unroll(Loop l, Where w) const { return of_own(schedule::unroll_primitive, l, w); }
 Stage Stage::unroll(Loop l, Factor by, Where w) const {
-  detail::Together together(*state_, "unroll");
+  detail::Transaction transaction(*state_, "unroll");
   const schedule::Primitive& split = schedule::split_primitive;
   const ir::Id inner = apply(split, {own(l, split, w), Arg::integer(by.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
   apply(schedule::unroll_primitive, {Arg::loop(inner)}, w);
-  together.keep();
+  transaction.keep();
   return *this;
 }
 

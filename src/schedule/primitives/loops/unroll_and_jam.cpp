@@ -40,7 +40,7 @@ void apply_unroll_and_jam(Context& c) {
   const auto as = [&](const Primitive& primitive, std::vector<Arg> args) {
     Step step = c.step;
     step.args = std::move(args);
-    Context one{c.state, c.p, c.target, step, {}, c.forgiven};
+    Context one{c.state, c.p, c.target, step, {}, c.unproved_obligations};
     primitive.apply(one);
   };
   const Arg itself = Arg::loop(loop.id);

@@ -58,23 +58,23 @@ using schedule::Arg;
 
 Stage Stage::vectorize(Loop l, Where w) const { return of_own(schedule::vectorize_primitive, l, w); }
 Stage Stage::vectorize(Loop l, Factor lanes, Where w) const {
-  detail::Together together(*state_, "vectorize");
+  detail::Transaction transaction(*state_, "vectorize");
   const schedule::Primitive& split = schedule::split_primitive;
   const ir::Id inner =
       apply(split, {own(l, split, w), Arg::integer(lanes.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
   apply(schedule::vectorize_primitive, {Arg::loop(inner)}, w);
-  together.keep();
+  transaction.keep();
   return *this;
 }
 Stage Stage::vectorize(Loop l, Scalable lanes, Where w) const {
-  detail::Together together(*state_, "vectorize");
+  detail::Transaction transaction(*state_, "vectorize");
   const schedule::Primitive& split = schedule::split_primitive;
   const ir::Id inner =
       apply(split,
             {own(l, split, w), Arg::integer(lanes.lanes.value()), Arg::text("guard"), Arg::text("keep"), Arg::text("scalable")},
             w)[1];
   apply(schedule::vectorize_primitive, {Arg::loop(inner)}, w);
-  together.keep();
+  transaction.keep();
   return *this;
 }
 

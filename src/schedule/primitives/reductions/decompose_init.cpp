@@ -107,7 +107,7 @@ namespace ashlar {
 
 Stage Stage::decompose_init(Loop l, Where w) const { return of_own(schedule::decompose_init_primitive, l, w); }
 Stage Stage::init(Where w) const {
-  const ir::Stage& stage = detail::standing(*state_, id_, "init", w);
+  const ir::Stage& stage = detail::current_stage(*state_, id_, "init", w);
   const auto blocks = ir::blocks_of(state_->scheduled.program, id_);
   if (std::none_of(blocks.begin(), blocks.end(),
                    [](const ir::Stmt* b) { return b->get<ir::BlockStmt>().piece == ir::Piece::init; }))

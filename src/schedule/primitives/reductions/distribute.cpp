@@ -374,14 +374,14 @@ namespace ashlar {
 using schedule::Arg;
 
 std::vector<Stage> Stage::distribute_(std::size_t expected, Where w) const {
-  detail::Together together(*state_);
+  detail::Transaction transaction(*state_);
   std::vector<Stage> sums;
   for (const ir::Id id : apply(schedule::distribute_primitive, {Arg::stage(id_)}, w)) sums.push_back(Stage(id, state_));
   if (sums.size() != expected)
     refuse("distribute",
            std::to_string(sums.size()) + (sums.size() == 1 ? " sum" : " sums") + ", which the term has multiplied out",
            std::to_string(expected) + " asked for", w);
-  together.keep();
+  transaction.keep();
   return sums;
 }
 

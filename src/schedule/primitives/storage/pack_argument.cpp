@@ -94,13 +94,13 @@ void Schedule::pack_argument_(const Tensor& input, const std::vector<Expr>& vars
     return;
   }
   // at entry: a copy in that layout, made before anything else
-  detail::Together together(*state_, "pack_argument");
+  detail::Transaction transaction(*state_, "pack_argument");
   std::vector<Arg> args{Arg::buffer(buffer), Arg::place(Scope::global), Arg::integer(0)};
   for (const auto& [id, stage] : state_->scheduled.program.stages)
     if (schedule::reads_buffer(stage, buffer)) args.push_back(Arg::stage(id));
   const ir::Id packed = any.apply(schedule::cache_read_primitive, std::move(args), w)[0];
   any.apply(schedule::set_layout_primitive, {Arg::stage(packed), schedule::index_map(vars, map)}, w);
-  together.keep();
+  transaction.keep();
 }
 
 }  // namespace ashlar

@@ -85,7 +85,7 @@ Stage Stage::set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>&
 }
 Stage Stage::pad(int dim, Factor by, Where w) const {
   const ir::Program& p = state_->scheduled.program;
-  const ir::Stage& stage = detail::standing(*state_, id_, "pad", w);
+  const ir::Stage& stage = detail::current_stage(*state_, id_, "pad", w);
   if (dim < 1 || dim >= stage.spatial_rank())
     refuse("pad", "a dimension of " + stage.name + " with one outside of it, 1 to " + std::to_string(stage.spatial_rank() - 1),
            std::to_string(dim), w);
@@ -105,9 +105,9 @@ Stage Stage::pad(int dim, Factor by, Where w) const {
     else
       map.push_back(vars.back());
   }
-  detail::Together together(*state_, "pad");
+  detail::Transaction transaction(*state_, "pad");
   set_layout_(vars, map, w);
-  together.keep();
+  transaction.keep();
   return *this;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <ashlar/analysis/settled.h>
+#include <ashlar/analysis/kept_boxes.h>
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ using ir::Id;
 using ir::NestStmt;
 using ir::Stmt;
 
-Settled::Settled(const ir::Program& before, const ir::Program& now, const TreeIndex& tree)
+KeptBoxes::KeptBoxes(const ir::Program& before, const ir::Program& now, const TreeIndex& tree)
     : before_(before), now_(now), tree_(tree), unchanged_(before, now), boxes_(static_cast<std::size_t>(now.next_id)) {
   // Nests that follow a producer or stand beside a loop have boxes that follow from more than readers; what a split pads widens
   // the domains of others.
@@ -28,13 +28,13 @@ Settled::Settled(const ir::Program& before, const ir::Program& now, const TreeIn
         if (const auto b = before.buffers.find(buffer); b != before.buffers.end()) fewer_.push_back(b->second.stage);
 }
 
-bool Settled::settled(const Path& path) const {
+bool KeptBoxes::kept(const Path& path) const {
   return std::all_of(path.begin(), path.end(), [&](const Stmt* s) {
     return !s->is<NestStmt>() || box_of(s->id) == Box::kept || box_of(s->id) == Box::same;
   });
 }
 
-bool Settled::same_domain(Id stage) {
+bool KeptBoxes::same_domain(Id stage) {
   if (unchanged_.definitions()) return true;
   if (!domains_) domains_ = domains_of(now_), domains_before_ = domains_of(before_);
   const auto at = domains_before_->of.find(stage);
@@ -48,12 +48,12 @@ bool Settled::same_domain(Id stage) {
          std::equal(a.inhabited.begin(), a.inhabited.end(), b.inhabited.begin(), b.inhabited.end(), ir::ExprSame{});
 }
 
-bool Settled::keeps(const Path& path) {
+bool KeptBoxes::keeps(const Path& path) {
   const Stmt& nest = *path.back();
   const NestStmt& n = nest.get<NestStmt>();
   const ir::Stage& stage = now_.stage(n.stage);
   const Path around(path.begin(), path.end() - 1);
-  if (!any_ || !unchanged_.nest(nest.id) || !unchanged_.stage(stage.id) || !settled(around)) return false;
+  if (!any_ || !unchanged_.nest(nest.id) || !unchanged_.stage(stage.id) || !kept(around)) return false;
   if (std::any_of(n.roots.begin(), n.roots.end(), [](const ir::Root& r) { return r.extent.empty(); })) return false;
   if (stage.is_recurrence() && !unchanged_.definitions()) return false;
   const bool declared = stage.iters.empty() || !stage.iters.front().begin.empty();
@@ -67,7 +67,7 @@ bool Settled::keeps(const Path& path) {
         if (!under(block, parent) || std::find(block.begin(), block.end(), &nest) != block.end()) continue;
         const Stmt& of = *nest_on(block);
         const NestStmt& of_nest = of.get<NestStmt>();
-        if (!unchanged_.nest(of.id) || !unchanged_.stage(of_nest.stage) || !settled(block)) return false;
+        if (!unchanged_.nest(of.id) || !unchanged_.stage(of_nest.stage) || !kept(block)) return false;
         // a window that a nest slides over is not in its box
         if (!n.slides.empty() && !of_nest.slides.empty() && box_of(of.id) != Box::kept) return false;
       }
@@ -76,7 +76,7 @@ bool Settled::keeps(const Path& path) {
   return true;
 }
 
-void Settled::derived(const Path& path, bool as_before) {
+void KeptBoxes::derived(const Path& path, bool as_before) {
   const Stmt& nest = *path.back();
   boxes_[nest.id] = as_before && unchanged_.nest(nest.id) ? Box::same : Box::other;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <ashlar/analysis/ladder.h>
+#include <ashlar/analysis/cascade.h>
 
 #include <algorithm>
 #include <map>

@@ -13,9 +13,9 @@
 
 namespace ashlar::analysis {
 
-class Settled {
+class KeptBoxes {
  public:
-  Settled(const ir::Program& before, const ir::Program& now, const TreeIndex& tree);
+  KeptBoxes(const ir::Program& before, const ir::Program& now, const TreeIndex& tree);
   // Is the nest's box what it was? Otherwise it is to be derived, and `derived` called.
   bool keeps(const Path& nest);
   void derived(const Path& nest, bool as_before);
@@ -24,7 +24,7 @@ class Settled {
   enum class Box : std::uint8_t { pending, kept, same, other };
 
   Box box_of(ir::Id nest) const { return boxes_[nest]; }
-  bool settled(const Path& path) const;  // are the boxes of all nests on the way as they were?
+  bool kept(const Path& path) const;  // are the boxes of all nests on the way as they were?
   bool same_domain(ir::Id stage);
 
   const ir::Program &before_, &now_;

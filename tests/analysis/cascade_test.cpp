@@ -1,6 +1,6 @@
-// The ladder: proofs, refutations with their two iterations, and what it says when it cannot tell.
+// The cascade: proofs, refutations with their two iterations, and what it says when it cannot tell.
 #include <ashlar/analysis/digits.h>
-#include <ashlar/analysis/ladder.h>
+#include <ashlar/analysis/cascade.h>
 
 #include <array>
 

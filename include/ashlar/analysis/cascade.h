@@ -26,7 +26,7 @@ const char* step_name(Step);
 
 struct Verdict {
   Answer answer = Answer::unknown;
-  Step step = Step::none;    // which step of the ladder answered
+  Step step = Step::none;    // which step of the cascade answered
   std::string why;           // refuted: "iterations v = 0 and v = 1 both write C[64] (t = 64, t = 0)"; unknown: the term
   Assignment first, second;  // refuted: the two iterations (no_solution: the solution in `first`)
   std::vector<std::int64_t> element;  // refuted: the indices both touch, where they can be computed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "schedule/standing.h"
+#include "schedule/still_proved.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 namespace ashlar::schedule {
 
-Standing::Standing(const Program* before, const Program& now) : p_(now) {
+StillProved::StillProved(const Program* before, const Program& now) : p_(now) {
   if (!before) return;
   kept_.emplace(*before, now);
   if (!kept_->arguments())
@@ -16,7 +16,7 @@ Standing::Standing(const Program* before, const Program& now) : p_(now) {
     note(now.body, nullptr);
 }
 
-void Standing::note(const std::vector<Stmt>& body, const Stmt* nest) {
+void StillProved::note(const std::vector<Stmt>& body, const Stmt* nest) {
   const auto add = [](std::vector<const Stmt*>& list, const Stmt* s) {
     if (list.empty() || list.back() != s) list.push_back(s);
   };
@@ -31,7 +31,7 @@ void Standing::note(const std::vector<Stmt>& body, const Stmt* nest) {
   }
 }
 
-bool Standing::apart(const Stmt& loop) const {
+bool StillProved::apart(const Stmt& loop) const {
   if (!inside(loop)) return false;
   bool ring = false;
   ir::walk(loop.body(), [&](const Stmt& s) {
@@ -42,7 +42,7 @@ bool Standing::apart(const Stmt& loop) const {
 }
 
 // Windows of nests that slide follow from those of their readers.
-bool Standing::needs(const Stmt& own) const {
+bool StillProved::needs(const Stmt& own) const {
   const NestStmt& own_nest = own.get<NestStmt>();
   if (!reads(own)) return false;
   if (const auto at = needs_.find(own.id); at != needs_.end()) return at->second;
@@ -60,7 +60,7 @@ bool Standing::needs(const Stmt& own) const {
   return needs_[own.id] = same;
 }
 
-bool Standing::window(const Stmt& own) const {
+bool StillProved::window(const Stmt& own) const {
   if (!kept_ || !kept_->formulas() || !needs(own)) return false;
   for (Id b : p_.stage(own.get<NestStmt>().stage).buffers)
     if (const auto at = allocs_.find(b); at != allocs_.end())
@@ -69,7 +69,7 @@ bool Standing::window(const Stmt& own) const {
   return true;
 }
 
-bool Standing::storage(const Stmt& alloc) const {
+bool StillProved::storage(const Stmt& alloc) const {
   const AllocStmt& a = alloc.get<AllocStmt>();
   if (!kept_ || !kept_->formulas() || !kept_->storage(a.buffer) || !place(alloc)) return false;
   const auto all = [](const auto& map, Id buffer, const auto& holds) {

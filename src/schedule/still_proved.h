@@ -10,9 +10,9 @@
 
 namespace ashlar::schedule {
 
-class Standing {
+class StillProved {
  public:
-  Standing(const Program* before, const Program& now);
+  StillProved(const Program* before, const Program& now);
 
   bool definitions() const { return kept_ && kept_->definitions(); }
   bool place(const Stmt& s) const { return kept_ && kept_->place(s.id); }    // it and what is around it

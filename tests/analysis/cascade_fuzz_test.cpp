@@ -1,5 +1,5 @@
-// Random accesses over small loops: every answer of the ladder is held against all pairs of iterations.
-#include <ashlar/analysis/ladder.h>
+// Random accesses over small loops: every answer of the proof cascade is held against all pairs of iterations.
+#include <ashlar/analysis/cascade.h>
 #include <ashlar/ir/print.h>
 
 #include <array>
