@@ -19,7 +19,7 @@
 //   ashlar_fuzz ... --lines                      does not either; the cases as lines of JSON (bench/gpu/lines.h), and no table
 //
 // Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line. 3: --device, and
-// there is none. 4: a kernel failed and took the device's context along, so that the cases after it did not run.
+// there is none. 4: a kernel failed and the device's context was lost, so later cases did not run.
 #include <algorithm>
 #include <charconv>
 #include <chrono>

@@ -14,7 +14,7 @@ enum class Checked { well, bad, lost };  // lost: a kernel failed, and nothing r
 // Without a device the cases are made, translated and interpreted, which shows how long that takes.
 Checked check(const Device*, const std::string& target, const std::vector<Case>&);
 
-// The cases of these names; all of them if there are none. An unknown name is a std::runtime_error.
+// The cases with these names, or all of them if no name is given. Throws std::runtime_error for an unknown name.
 std::vector<Case> chosen(std::vector<Case> all, const std::vector<std::string>& names);
 
 // Writes the PTX of every case to FOLDER/NUMBER.ptx, its name in a comment in front: for an assembler.

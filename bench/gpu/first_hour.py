@@ -44,7 +44,7 @@ TOOLS = ["memcheck", "racecheck", "synccheck", "initcheck"]
 
 
 class Log:
-    """Every result as a line of a file, with its step, and those to speak of in memory."""
+    """Writes every result as a line of a file, with its step. Keeps failures and times in memory."""
 
     def __init__(self, folder):
         self.file = open(folder / "lines.jsonl", "w", encoding="utf-8")

@@ -34,8 +34,8 @@ generator::Compilation made(const std::string& name, const Params& params, const
   }
 }
 
-// At extents that grow, as far as the interpreter takes soon: the more Symbols, the smaller. Six of them are a window in three
-// dimensions: a point has hundreds of terms, each with its conditions.
+// Growing extents, small enough that the interpreter takes seconds: the more Symbols, the smaller. An operator with six has a
+// window in three dimensions, and hundreds of terms a point.
 std::vector<std::int64_t> first_extents(std::size_t symbols) {
   if (symbols == 0) return {1};
   if (symbols > 5) return {1, 2, 3};
