@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <functional>
 #include <stdexcept>
 
 #include <ashlar/ir/numeric.h>
@@ -90,75 +91,53 @@ struct Timed {
   }
 };
 
-void product(const Device& d, const Cublas& cublas, std::int64_t n) {
-  Timed t(d, "product", {random_array(f32, {n, n}, 1), random_array(f32, {n, n}, 2), Array::zeros(f32, {n, n})});
+// A product of n x n matrices, compared with cuBLAS's in the same buffers and named `call` in an error. `theirs` runs that once
+// and returns its code; `most` is how far apart results may be.
+void product(const Device& d, const Cublas& cublas, std::int64_t n, const std::string& kernel, Type from, Type to,
+             const std::string& what, const char* call, double most, const std::function<int(const Timed&)>& theirs) {
+  Timed t(d, kernel, {random_array(from, {n, n}, 1), random_array(from, {n, n}, 2), Array::zeros(to, {n, n})});
   const double ours = t.microseconds();
-  double theirs = 0;
+  double other_time = 0;
   if (cublas.handle) {
     Array mine = t.arguments[2].array, other = mine;
     t.tensors.read(2, mine);
+    int code = 0;
+    other_time = d.microseconds(kRuns, [&] { code |= theirs(t); });
+    require(code, call);
+    t.tensors.read(2, other);
+    if (const double e = apart(other, mine); !(e <= most))
+      throw std::runtime_error(kernel + " and " + call + " differ by " + std::to_string(e));
+  }
+  row(what + ", " + std::to_string(n), ours, other_time, 2.0 * static_cast<double>(n * n * n), "GFLOP/s", cublas);
+}
+
+// cuBLAS counts by columns, so C^T = B^T A^T.
+void product_f32(const Device& d, const Cublas& cublas, std::int64_t n) {
+  product(d, cublas, n, "product", f32, f32, "product of f32", "cublasSgemm", 1e-4, [&](const Timed& t) {
     const float one = 1, zero = 0;
     const int m = static_cast<int>(n);
-    const auto* a = static_cast<const float*>(t.tensors.pointer(0));
-    const auto* b = static_cast<const float*>(t.tensors.pointer(1));
-    auto* c = static_cast<float*>(t.tensors.pointer(2));
-    int code = 0;
-    theirs = d.microseconds(kRuns, [&] {  // cuBLAS counts by columns: C^T = B^T A^T
-      code |= cublas.sgemm(cublas.handle, kAsItIs, kAsItIs, m, m, m, &one, b, m, a, m, &zero, c, m);
-    });
-    require(code, "cublasSgemm");
-    t.tensors.read(2, other);
-    if (const double e = apart(other, mine); !(e <= 1e-4))
-      throw std::runtime_error("product and cublasSgemm differ by " + std::to_string(e));
-  }
-  row("product of f32, " + std::to_string(n), ours, theirs, 2.0 * static_cast<double>(n * n * n), "GFLOP/s", cublas);
+    return cublas.sgemm(cublas.handle, kAsItIs, kAsItIs, m, m, m, &one, static_cast<const float*>(t.tensors.pointer(1)), m,
+                        static_cast<const float*>(t.tensors.pointer(0)), m, &zero, static_cast<float*>(t.tensors.pointer(2)), m);
+  });
+}
+
+void product_bf16(const Device& d, const Cublas& cublas, std::int64_t n, const std::string& kernel, Type to, int transposed,
+                  int their_type, const std::string& what, double most) {
+  product(d, cublas, n, kernel, bf16, to, what, "cublasGemmEx", most, [&](const Timed& t) {
+    const float one = 1, zero = 0;
+    const int m = static_cast<int>(n);
+    return cublas.gemm_ex(cublas.handle, transposed, kAsItIs, m, m, m, &one, t.tensors.pointer(1), kBf16, m,
+                          t.tensors.pointer(0), kBf16, m, &zero, t.tensors.pointer(2), their_type, m, kComputeF32,
+                          kDefaultAlgorithm);
+  });
 }
 
 void persistent(const Device& d, const Cublas& cublas, std::int64_t n) {
-  Timed t(d, "matmul", {random_array(bf16, {n, n}, 1), random_array(bf16, {n, n}, 2), Array::zeros(bf16, {n, n})});
-  const double ours = t.microseconds();
-  double theirs = 0;
-  if (cublas.handle) {
-    Array mine = t.arguments[2].array, other = mine;
-    t.tensors.read(2, mine);
-    const float one = 1, zero = 0;
-    const int m = static_cast<int>(n);
-    int code = 0;
-    theirs = d.microseconds(kRuns, [&] {
-      code |=
-          cublas.gemm_ex(cublas.handle, kTransposed, kAsItIs, m, m, m, &one, t.tensors.pointer(1), kBf16, m,
-                         t.tensors.pointer(0), kBf16, m, &zero, t.tensors.pointer(2), kBf16, m, kComputeF32, kDefaultAlgorithm);
-    });
-    require(code, "cublasGemmEx");
-    t.tensors.read(2, other);
-    if (const double e = apart(other, mine); !(e <= 2e-2))
-      throw std::runtime_error("matmul and cublasGemmEx differ by " + std::to_string(e));
-  }
-  row("product of bf16, by hand, " + std::to_string(n), ours, theirs, 2.0 * static_cast<double>(n * n * n), "GFLOP/s", cublas);
+  product_bf16(d, cublas, n, "matmul", bf16, kTransposed, kBf16, "product of bf16, by hand", 2e-2);
 }
 
 void by_instruction(const Device& d, const Cublas& cublas, std::int64_t n) {
-  Timed t(d, "mma_product", {random_array(bf16, {n, n}, 1), random_array(bf16, {n, n}, 2), Array::zeros(f32, {n, n})});
-  const double ours = t.microseconds();
-  double theirs = 0;
-  if (cublas.handle) {
-    Array mine = t.arguments[2].array, other = mine;
-    t.tensors.read(2, mine);
-    const float one = 1, zero = 0;
-    const int m = static_cast<int>(n);
-    int code = 0;
-    theirs = d.microseconds(kRuns, [&] {
-      code |=
-          cublas.gemm_ex(cublas.handle, kAsItIs, kAsItIs, m, m, m, &one, t.tensors.pointer(1), kBf16, m, t.tensors.pointer(0),
-                         kBf16, m, &zero, t.tensors.pointer(2), kF32, m, kComputeF32, kDefaultAlgorithm);
-    });
-    require(code, "cublasGemmEx");
-    t.tensors.read(2, other);
-    if (const double e = apart(other, mine); !(e <= 1e-3))
-      throw std::runtime_error("mma_product and cublasGemmEx differ by " + std::to_string(e));
-  }
-  row("product of bf16 into f32, by a user's instruction, " + std::to_string(n), ours, theirs,
-      2.0 * static_cast<double>(n * n * n), "GFLOP/s", cublas);
+  product_bf16(d, cublas, n, "mma_product", f32, kAsItIs, kF32, "product of bf16 into f32, by a user's instruction", 1e-3);
 }
 
 }  // namespace
@@ -173,7 +152,7 @@ int times(const Device& d) {
   std::printf("`./dev gpu`; medians of %d runs between events of the device, random data, %s.\n\n", kRuns,
               cublas.handle ? "products compared with cuBLAS's" : ("nothing compared: cuBLAS " + cublas.why_not).c_str());
   std::printf("| kernel | Ashlar | rate | cuBLAS | cuBLAS's time by ours |\n|---|---|---|---|---|\n");
-  for (std::int64_t n : {1024, 2048}) product(d, cublas, n);
+  for (std::int64_t n : {1024, 2048}) product_f32(d, cublas, n);
   for (std::int64_t n : {2048, 4096}) by_instruction(d, cublas, n);
   if (target_for(d) == "cuda-sm_90a")
     for (std::int64_t n : {4096, 8192}) persistent(d, cublas, n);

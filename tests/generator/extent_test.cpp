@@ -9,7 +9,7 @@
 
 #include "generator/frame.h"
 #include "generator/tool.h"
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 
 using namespace ashlar;
 

@@ -66,10 +66,12 @@ std::vector<Compiler> compilers() {
   static const std::vector<Compiler> here = [] {
     std::vector<Compiler> all;
     for (const auto& [name, path] : {std::pair<const char*, const char*>{"gcc", ASHLAR_GCC}, {"clang", ASHLAR_CLANG}}) {
-      if (*path)
+      if (*path) {
         all.push_back({name, path});
-      else
+        if (const char* flags = std::getenv("ASHLAR_TEST_C_FLAGS")) all.back().flags = flags;
+      } else {
         std::printf("skipped: C through %s, which was not found\n", name);
+      }
     }
     return all;
   }();

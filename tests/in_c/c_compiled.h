@@ -21,7 +21,7 @@ namespace in_c {
 
 struct Compiler {
   std::string name, path;     // "gcc", "clang"
-  std::string flags = "-O1";  // beside those of warnings
+  std::string flags = "-O1";  // beside those of warnings; those of ASHLAR_TEST_C_FLAGS in the place of these, where it is set
 };
 std::vector<Compiler> compilers();  // those that are here; the others are named once, as skipped
 std::string warnings();             // "-std=c99 -Wall ... -Werror"

@@ -16,6 +16,7 @@
 #include "tests/golden.h"
 #include "tests/in_c/c_compiled.h"
 #include "tests/support/clamped.h"
+#include "tests/support/refused.h"
 
 using namespace ashlar;
 using kernels::Maker;
@@ -48,13 +49,6 @@ ir::Kernel product() {
 // Only the lines from the body's workers on, where the kernel's own code begins.
 std::string own_code(const std::string& text) { return text.substr(text.find("/* The loop over")); }
 
-template <class F>
-std::string refused(F&& f) {
-  try {
-    f();
-  } catch (const RefusalError& e) { return e.what(); }
-  return "";
-}
 bool has(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
 
 // out[i] = a[i] * b[i] + c[i], and the same by fma.

@@ -15,6 +15,7 @@
 #include "tests/instructions/call.h"
 #include "tests/instructions/site.h"
 #include "tests/skip.h"
+#include "tests/support/refused.h"
 #ifdef ASHLAR_TEST_IN_C
 #include "tests/in_c/c_compiled.h"
 #endif
@@ -112,13 +113,6 @@ double no_floats(std::mt19937&) { return 0; }
 double normal(std::mt19937& engine) {
   const double m = 1 + static_cast<double>(engine() % 128) / 128;
   return engine() % 8 == 0 ? 0 : std::ldexp(engine() % 2 ? m : -m, static_cast<int>(engine() % 60) - 30);
-}
-
-std::string refused(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const RefusalError& e) { return e.what(); }
-  return "";
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <ashlar/ashlar.h>
 
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 #include "tests/lang/run.h"
 
 using namespace ashlar;

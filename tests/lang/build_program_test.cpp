@@ -9,7 +9,7 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang/build_program.h>
 
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 
 using namespace ashlar;
 

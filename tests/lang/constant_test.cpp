@@ -2,7 +2,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/lang.h>
 
-#include "refused.h"
+#include "tests/support/refused.h"
 #include "run.h"
 
 using namespace ashlar;

@@ -1,7 +1,7 @@
 // einsum beside plain loops, and every way in which it refuses.
 #include <ashlar/ashlar.h>
 
-#include "refused.h"
+#include "tests/support/refused.h"
 #include "run.h"
 
 using namespace ashlar;

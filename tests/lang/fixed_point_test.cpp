@@ -8,7 +8,7 @@
 #include <ashlar/ashlar.h>
 #include <ashlar/ir/print.h>
 
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 #include "tests/lang/run.h"
 
 using namespace ashlar;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "refused.h"
+#include "tests/support/refused.h"
 #include "run.h"
 
 using namespace ashlar;

@@ -9,7 +9,7 @@
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/print.h>
 
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 
 // A Param as an operand sees it: a C++ number behind a conversion.
 namespace ashlar {

@@ -2,7 +2,7 @@
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/recurrence.h>
 
-#include "refused.h"
+#include "tests/support/refused.h"
 #include "run.h"
 #include "tests/support/recurrence_solves.h"
 

@@ -4,7 +4,7 @@
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/print.h>
 
-#include "refused.h"
+#include "tests/support/refused.h"
 #include "run.h"
 #include "tests/support/recurrence_operators.h"
 

@@ -5,7 +5,7 @@
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
 
-#include "refused.h"
+#include "tests/support/refused.h"
 #include "run.h"
 
 using namespace ashlar;

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 
 using namespace ashlar;
 

@@ -1,7 +1,7 @@
 // The uses of strict_uses.cpp, which is compiled without exceptions and run-time types, run.
 #include <doctest/doctest.h>
 
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 #include "tests/lang/run.h"
 #include "tests/lang/strict_uses.h"
 #ifdef __SANITIZE_ADDRESS__

@@ -3,7 +3,7 @@
 #include <ashlar/lang.h>
 #include <ashlar/lang/multiple.h>
 
-#include "refused.h"
+#include "tests/support/refused.h"
 #include "run.h"
 
 using namespace ashlar;

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "launched.h"
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 
 using namespace ashlar;
 using handmade::Sizes;

@@ -6,7 +6,7 @@
 #include <ashlar/lower/lower.h>
 
 #include "check.h"
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 
 using namespace ashlar;
 

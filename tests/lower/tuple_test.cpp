@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "launched.h"
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 #include "tests/support/tuple_operators.h"
 
 using namespace ashlar;

@@ -24,7 +24,7 @@
 #include <ashlar/lang/build_program.h>
 #include <ashlar/ops.h>
 
-#include "tests/lang/refused.h"
+#include "tests/support/refused.h"
 
 namespace ops_test {
 

@@ -1,20 +1,13 @@
 // Fragments: what they refuse, when the schedule is complete, at the line of the step that is concerned; double_buffer.
-#include "programs.h"
+#include "on_device.h"
 #include "tests/golden.h"
 #include "tests/support/gpu_operators.h"
 #include "tests/support/mma_operators.h"
 
 using namespace ashlar;
+using test::outcome;
 
 namespace {
-
-template <class F>
-std::string refused(F&& step) {
-  try {
-    step();
-  } catch (const RefusalError& e) { return e.refusal.text(); }
-  return "(accepted)";
-}
 
 // to = from * 2 over a tile of 16 x 8; `turned`: with the rows' and columns' lanes exchanged
 struct How {
@@ -72,7 +65,7 @@ struct Chain {
   Chain() : Chain([](const Tensor& t, Var i, Var j) { return t(i, j); }) {}
   void both() { s[a].tensorize(s[a].spatial<2>()[0], twice()), s[b].tensorize(s[b].spatial<2>()[0], twice()); }
   std::string finished() const {
-    return refused([&] { schedule::finish(s.scheduled(), s.target()); });
+    return outcome([&] { schedule::finish(s.scheduled(), s.target()); });
   }
 };
 
@@ -93,9 +86,9 @@ TEST_CASE("fragments are held as their intrinsics say, and refused where they ca
   for (const char* target : {"x86-64-v3", "vulkan"}) {
     test::Product p;
     Schedule s(p.built, Target::parse(target));
-    add(target, refused([&] { s[p.product].store_in(Scope::fragment); }));
-    add("by cache_write", refused([&] { s.cache_write(p.product, Scope::fragment); }));
-    add("by cache_read", refused([&] { s.cache_read(p.A, {p.product}, Scope::fragment); }));
+    add(target, outcome([&] { s[p.product].store_in(Scope::fragment); }));
+    add("by cache_write", outcome([&] { s.cache_write(p.product, Scope::fragment); }));
+    add("by cache_read", outcome([&] { s.cache_read(p.A, {p.product}, Scope::fragment); }));
   }
   {
     Chain c;
@@ -172,12 +165,12 @@ TEST_CASE("fragments are held as their intrinsics say, and refused where they ca
     s[a].store_in(Scope::fragment).compute_at(io);
     from.compute_at(io);
     s[a].tensorize(s[a].spatial<2>()[0], twice());
-    add("a reduction over lanes", refused([&] { schedule::finish(s.scheduled(), s.target()); }));
+    add("a reduction over lanes", outcome([&] { schedule::finish(s.scheduled(), s.target()); }));
     (void)ii;
   }
   {
     mma_operators::Product p(Target::parse("cuda-sm_80"), {.tile_m = 512, .tile_n = 512, .warp_m = 256, .warp_n = 256});
-    add("more than the registers of a lane", refused([&] { schedule::finish(p.s.scheduled(), p.s.target()); }));
+    add("more than the registers of a lane", outcome([&] { schedule::finish(p.s.scheduled(), p.s.target()); }));
   }
   CHECK(golden("schedule/golden/fragments.txt", add.text) == "");
 }
@@ -185,7 +178,7 @@ TEST_CASE("fragments are held as their intrinsics say, and refused where they ca
 TEST_CASE("tensorize on CUDA is refused at its line") {
   Text add;
   const auto tensorized = [](Chain& c, const How& how) {
-    return refused([&] { c.s[c.a].tensorize(c.s[c.a].spatial<2>()[0], twice(how)); });
+    return outcome([&] { c.s[c.a].tensorize(c.s[c.a].spatial<2>()[0], twice(how)); });
   };
   {
     Chain c;
@@ -220,10 +213,10 @@ TEST_CASE("addresses of lanes: runs of neighbours in shared memory") {
       m.needs("sm_80");
     });
   };
-  add("of a tile in global memory", refused([&] { load(4, Scope::global, false); }));
-  add("two elements at one place", refused([&] { load(2, Scope::shared, false); }));
-  add("not from the first lane on", refused([&] { load(3, Scope::shared, false); }));
-  add("said twice", refused([&] { load(4, Scope::shared, true); }));
+  add("of a tile in global memory", outcome([&] { load(4, Scope::global, false); }));
+  add("two elements at one place", outcome([&] { load(2, Scope::shared, false); }));
+  add("not from the first lane on", outcome([&] { load(3, Scope::shared, false); }));
+  add("said twice", outcome([&] { load(4, Scope::shared, true); }));
   const auto copied = [&](int run, int granule) {
     Chain c;
     Stage shared = c.s.cache_read(c.x, {c.held}, Scope::shared);
@@ -232,7 +225,7 @@ TEST_CASE("addresses of lanes: runs of neighbours in shared memory") {
     auto [i, j] = shared.spatial<2>();
     shared.bind(shared.fuse(i, j), gpu::threads);
     c.both();
-    return refused([&] { c.held.tensorize(c.held.spatial<2>()[0], load(run, Scope::shared, false)); }) + "; " + c.finished();
+    return outcome([&] { c.held.tensorize(c.held.spatial<2>()[0], load(run, Scope::shared, false)); }) + "; " + c.finished();
   };
   add("runs of 8", copied(8, 0));
   add("runs of 4, permuted as a whole", copied(4, 4));
@@ -245,11 +238,11 @@ TEST_CASE("double_buffer is a pipeline of two stages, and is refused where that 
   Text add;
   {
     test::Product p;
-    add("a processor", refused([&] { p.s[p.product].double_buffer(); }));
+    add("a processor", outcome([&] { p.s[p.product].double_buffer(); }));
   }
   gpu_operators::Product p(Target::parse("cuda-sm_80"));
   Stage acc = p.s[p.product];
-  add("a stage at the root", refused([&] { acc.double_buffer(); }));
+  add("a stage at the root", outcome([&] { acc.double_buffer(); }));
   const auto product = [](int stages) { return mma_operators::Product(Target::parse("cuda-sm_80"), {.stages = stages}); };
   mma_operators::Product two = product(2);
   CHECK(two.s.text().find("pipeline of 2: A_cache B_cache") != std::string::npos);
@@ -262,9 +255,9 @@ TEST_CASE("double_buffer is a pipeline of two stages, and is refused where that 
 TEST_CASE("a fragment has no layout of its own (seed 3180)") {
   Chain c;
   c.both();
-  CHECK(refused([&] {
+  CHECK(outcome([&] {
           c.s[c.a].transform_layout([](Var i, Var j) { return at(j, i); });
         }).find("transform_layout: expected a fragment without a layout of its own") != std::string::npos);
-  CHECK(refused([&] { c.s[c.a].align(1, 16); }).find("align: expected a fragment without a layout of its own") !=
+  CHECK(outcome([&] { c.s[c.a].align(1, 16); }).find("align: expected a fragment without a layout of its own") !=
         std::string::npos);
 }

@@ -6,45 +6,45 @@
 #include "tests/support/gpu_operators.h"
 
 using namespace ashlar;
-using test::OnDevice, test::Product, test::refused;
+using test::OnDevice, test::Product, test::outcome;
 
 TEST_CASE("bind is refused at its line") {
   std::string text;
   auto add = [&](const char* what, const std::string& found) { text += std::string(what) + "\n  " + found + "\n"; };
   {
     Product p;
-    add("a processor", refused([&] { p.s[p.C].bind(p.s[p.C].spatial<2>()[0], gpu::block_x); }));
-    add("shared memory of a processor", refused([&] { p.s[p.product].store_in(Scope::shared); }));
+    add("a processor", outcome([&] { p.s[p.C].bind(p.s[p.C].spatial<2>()[0], gpu::block_x); }));
+    add("shared memory of a processor", outcome([&] { p.s[p.product].store_in(Scope::shared); }));
   }
   {
     OnDevice p;
     auto [i, j] = p.result().spatial<2>();
-    add("a block inside a serial loop", refused([&] { p.result().bind(j, gpu::block_x); }));
+    add("a block inside a serial loop", outcome([&] { p.result().bind(j, gpu::block_x); }));
     p.result().bind(i, gpu::block_x);
-    add("bound already", refused([&] { p.result().bind(i, gpu::block_y); }));
-    add("one axis twice", refused([&] { p.result().bind(j, gpu::block_x); }));
-    add("cores inside a launch", refused([&] { p.result().parallel(j); }));
+    add("bound already", outcome([&] { p.result().bind(i, gpu::block_y); }));
+    add("one axis twice", outcome([&] { p.result().bind(j, gpu::block_x); }));
+    add("cores inside a launch", outcome([&] { p.result().parallel(j); }));
     p.s[p.product].compute_at(i);
-    add("a block inside a launch", refused([&] { p.s[p.product].bind(p.s[p.product].spatial<2>()[1], gpu::block_y); }));
-    add("a reduction", refused([&] { p.s[p.product].bind(p.s[p.product].reduction(), gpu::thread_x); }));
+    add("a block inside a launch", outcome([&] { p.s[p.product].bind(p.s[p.product].spatial<2>()[1], gpu::block_y); }));
+    add("a reduction", outcome([&] { p.s[p.product].bind(p.s[p.product].reduction(), gpu::thread_x); }));
   }
   {
     OnDevice p;
     auto [i, j] = p.result().spatial<2>();
     auto [io, ii] = p.result().split(i, 4);
     p.result().unroll(ii);
-    add("a thread inside an unrolled loop", refused([&] { p.result().bind(j, gpu::thread_x); }));
+    add("a thread inside an unrolled loop", outcome([&] { p.result().bind(j, gpu::thread_x); }));
     auto ends = p.result().peel(io);
-    add("a peeled loop", refused([&] { p.result().bind(ends.first, gpu::block_x); }));
+    add("a peeled loop", outcome([&] { p.result().bind(ends.first, gpu::block_x); }));
     OnDevice q;
     auto [qi, qj] = q.result().spatial<2>();
     q.result().prefetch(qi, q.bias, 1);
-    add("a loop with a prefetch", refused([&, qi = qi] { q.result().bind(qi, gpu::block_x); }));
+    add("a loop with a prefetch", outcome([&, qi = qi] { q.result().bind(qi, gpu::block_x); }));
     OnDevice r;
     auto [ri, rj] = r.s[r.product].spatial<2>();
     r.s[r.product].bind(ri, gpu::block_x).decompose_init(rj);
-    add("beside a block", refused([&, rj = rj] { r.s[r.product].bind(rj, gpu::block_y); }));
-    add("no axis", refused([&] {
+    add("beside a block", outcome([&, rj = rj] { r.s[r.product].bind(rj, gpu::block_y); }));
+    add("no axis", outcome([&] {
           p.s.replay(R"([{"primitive": "bind", "args": [{"loop": 1}, {"word": "thread"}], "place": "made.json:1"}])");
         }));
   }
@@ -150,18 +150,18 @@ TEST_CASE("a tile in shared memory is refused by the table of its target") {
     p.result().bind(jt, gpu::thread_x);
     return p.finished();
   };
-  const auto refused = [](const std::string& text, const char* target, int most, int found) {
+  const auto outcome = [](const std::string& text, const char* target, int most, int found) {
     const std::string wanted = "store_in: expected at most " + std::to_string(most) + " bytes of shared memory in a block of " +
                                target + ", found " + std::to_string(found) + " with product";
     return text.find(wanted) != std::string::npos;
   };
   CHECK(tile("cuda-sm_80", 163 * 256) == "(accepted)");
-  CHECK(refused(tile("cuda-sm_80", 164 * 256), "cuda-sm_80", 163 << 10, 164 << 10));
-  CHECK(refused(tile("cuda-sm_80", 200 * 256), "cuda-sm_80", 163 << 10, 200 << 10));
+  CHECK(outcome(tile("cuda-sm_80", 164 * 256), "cuda-sm_80", 163 << 10, 164 << 10));
+  CHECK(outcome(tile("cuda-sm_80", 200 * 256), "cuda-sm_80", 163 << 10, 200 << 10));
   for (const char* target : {"cuda-sm_90a", "cuda-sm_100a"}) {
     CHECK(tile(target, 200 * 256) == "(accepted)");
     CHECK(tile(target, 227 * 256) == "(accepted)");
-    CHECK(refused(tile(target, 228 * 256), target, 227 << 10, 228 << 10));
+    CHECK(outcome(tile(target, 228 * 256), target, 227 << 10, 228 << 10));
   }
 }
 
@@ -191,12 +191,12 @@ TEST_CASE(
   cache.compute_at(all);
   CHECK_MESSAGE(s.text().find("nest x_cache d0 [0, +N)") != std::string::npos, s.text());
   test::means_the_same(built.program, s, {{4}, {4, 4}});
-  test::says(refused([&] { schedule::finish(s.scheduled(), s.target()); }), {"bind: expected"});
+  test::says(outcome([&] { schedule::finish(s.scheduled(), s.target()); }), {"bind: expected"});
 }
 
 TEST_CASE("a loop cannot be bound to the blocks of a cluster") {
   OnDevice p("cuda-sm_90a");
-  const std::string text = refused([&] { p.result().bind(p.result().spatial<2>()[0], gpu::cluster_x); });
+  const std::string text = outcome([&] { p.result().bind(p.result().spatial<2>()[0], gpu::cluster_x); });
   const char* const expected =
       "bind: expected an axis of the grid or of a block (no launch has clusters yet), found gpu::cluster_x";
   CHECK_MESSAGE(text.find(expected) != std::string::npos, text);

@@ -5,8 +5,9 @@
 
 namespace ashlar::test {
 
+// The refusal that a step meets, or "(accepted)".
 template <class F>
-std::string refused(F&& step) {
+std::string outcome(F&& step) {
   try {
     step();
   } catch (const RefusalError& e) { return e.refusal.text(); }
@@ -14,7 +15,7 @@ std::string refused(F&& step) {
 }
 
 inline std::string finished(const Schedule& s) {
-  return refused([&] { schedule::finish(s.scheduled(), s.target()); });
+  return outcome([&] { schedule::finish(s.scheduled(), s.target()); });
 }
 
 struct OnDevice : Product {

@@ -4,6 +4,8 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/instructions/shuffles.h>
 
+#include "tests/support/refused.h"
+
 namespace ashlar::test {
 
 namespace {
@@ -40,12 +42,6 @@ struct Narrow {
   }
 };
 
-std::string refused(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const RefusalError& e) { return e.what(); }
-  return "";
-}
 bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
 
 }  // namespace

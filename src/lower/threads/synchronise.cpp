@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Barriers: wherever a thread may touch what another thread of its block has touched since the last one, at least one of the
-// two writing, all threads of the block meet first.
+// Barriers: two accesses to one element by different threads of a block conflict if at least one of them writes. A barrier of
+// the block separates any two accesses that may conflict.
 //
 //   shared[thread] = x[thread]             shared[thread] = x[thread]
 //   y[thread] = shared[255 - thread]   ->  barrier of the block
@@ -8,10 +8,9 @@
 //
 // A barrier stands in the outermost list of statements where it can, so that what is written before a loop costs one barrier,
 // not one an iteration. Two accesses that no two different threads make to one element (the proof cascade decides: what it
-// cannot prove counts as touched) need none: a thread that goes on with its own elements waits for nobody.
+// cannot prove counts as a conflict) need none: a thread that goes on with its own elements waits for nobody.
 //
-// Where only threads of one warp can make two accesses to one element, the lanes of each warp meet, and no warp waits for
-// another:
+// Where only threads of one warp can conflict, a barrier of the warp is enough, and no warp waits for another:
 //
 //   shared[thread] = x[thread]
 //   barrier of the warp
@@ -38,13 +37,13 @@ using ir::KIf;
 using ir::KStmt;
 using ir::KStore;
 
-struct Around {  // a loop around an access, inside the launch
+struct EnclosingLoop {  // a loop around an access, inside the launch
   Id var = 0;
   std::string name;
   Expr begin, extent;
 };
 
-struct Touch {
+struct Access {
   Id buffer = 0;
   bool write = false;
   bool atomic = false;  // an update, which needs no order with other updates
@@ -52,14 +51,14 @@ struct Touch {
   Expr slot;                  // of a ring: the copy that the address lies in
   Id group = 0;               // of a store
   std::vector<Expr> when;     // conditions around
-  std::vector<Around> loops;  // outermost first
+  std::vector<EnclosingLoop> loops;  // outermost first
   std::size_t common = 0;     // so many of them stand at the iteration where the current statement stands
   bool earlier = false;       // and the next one at an earlier iteration of the same loop
-  bool met = false;           // the lanes of each warp have met since
+  bool warp_synchronised = false;           // a barrier of the warp came after it
 };
 
-// Who must meet between two accesses: nobody, the lanes of each warp, all threads of the block.
-enum class Meeting { none, warp, block };
+// What must separate two accesses.
+enum class Barrier { none, warp, block };
 
 class Synchroniser {
  public:
@@ -67,21 +66,21 @@ class Synchroniser {
       : kernel_(kernel), launch_(launch), facts_(std::move(facts)) {}
 
   void run(std::vector<KStmt>& body) {
-    std::vector<Touch> since;
+    std::vector<Access> since;
     list(body, since, true);
   }
 
  private:
-  static Around around(const KFor& loop) { return {loop.var, loop.name, loop.begin, loop.extent}; }
+  static EnclosingLoop enclosing(const KFor& loop) { return {loop.var, loop.name, loop.begin, loop.extent}; }
 
-  // What a statement touches of memory that the threads of a block share.
-  void touches(const KStmt& s, std::vector<Touch>& out) {
+  // The accesses of a statement to memory that the threads of a block share.
+  void accesses(const KStmt& s, std::vector<Access>& out) {
     for_each_expr(s, [&](const Expr& e) { loads(e, out); });
     if (const auto* store = s.as<KStore>())
-      touch(store->buffer, true, store->address, out, store->group, {}, store->atomic.has_value());
+      access(store->buffer, true, store->address, out, store->group, {}, store->atomic.has_value());
     if (const auto* call = s.as<ir::KCall>()) called(*call, out);
     const auto all = [&](const std::vector<KStmt>& list) {
-      for (const KStmt& k : list) touches(k, out);
+      for (const KStmt& k : list) accesses(k, out);
     };
     if (const auto* branch = s.as<KIf>(); branch && !has_load(branch->condition)) {
       when_.push_back(branch->condition);
@@ -92,26 +91,26 @@ class Synchroniser {
       return;
     }
     const auto* loop = s.as<KFor>();
-    if (loop) loops_.push_back(around(*loop));
+    if (loop) loops_.push_back(enclosing(*loop));
     for (const auto* part : s.bodies()) all(*part);
     if (loop) loops_.pop_back();
   }
 
   // A load whose mask is false reads nothing.
-  void loads(const Expr& e, std::vector<Touch>& out) {
+  void loads(const Expr& e, std::vector<Access>& out) {
     ir::walk(e, [&](const Expr& x) {
       if (!ir::is(x, ir::Op::load)) return true;
       const auto args = ir::args_of(x);
       const bool masked = args.size() > 1 && args[1].type().lanes == 1 && !has_load(args[1]);
       if (masked) when_.push_back(args[1]);
-      touch(x.node()->id, false, args[0], out);
+      access(x.node()->id, false, args[0], out);
       if (masked) when_.pop_back();
       return true;
     });
   }
 
   // What a call reads and writes of such memory. A ring's copies in flight are told apart from what is read by their place.
-  void called(const ir::Call& call, std::vector<Touch>& out) {
+  void called(const ir::Call& call, std::vector<Access>& out) {
     const ir::Intrinsic& f = kernel_.intrinsics.at(call.intrinsic);
     for (std::size_t k = 0; k < f.operands.size(); ++k) {
       const ir::IntrinsicOperand& o = f.operands[k];
@@ -124,12 +123,12 @@ class Synchroniser {
         if (!last) throw InternalError("runs without a length: " + o.name + " of " + f.name);
         const Id distance = distance_of(k);
         loops_.push_back({distance, "distance", ir::index(0), ir::index(*last + 1)});
-        touch(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::var(distance, "distance"));
+        access(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::var(distance, "distance"));
         loops_.pop_back();
         continue;
       }
       for (std::int64_t e = 0; e < (o.shape.empty() ? 1 : o.shape[0]); ++e)
-        touch(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::index(e));
+        access(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::index(e));
     }
   }
 
@@ -140,7 +139,7 @@ class Synchroniser {
   }
 
   // The element `behind` an address: in the copy of a ring that the address lies in.
-  void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out, Id group = 0, const Expr& behind = {},
+  void access(Id buffer, bool write, const Expr& address, std::vector<Access>& out, Id group = 0, const Expr& behind = {},
              bool atomic = false) {
     const ir::KBuffer& b = kernel_.buffers.at(buffer);
     const bool common = b.storage == ir::Storage::shared || b.storage == ir::Storage::workspace ||
@@ -150,41 +149,41 @@ class Synchroniser {
                    when_, loops_, open_, false});
   }
 
-  Meeting between(const Touch& a, const Touch& b) {  // `a` came before `b`
-    if (a.buffer != b.buffer || (!a.write && !b.write) || (a.atomic && b.atomic) || launch_.threads == 1) return Meeting::none;
-    if (!a.met && !collide(a, b, Meeting::warp)) return Meeting::none;
-    const bool across = launch_.warp == 1 || (launch_.threads > launch_.warp && collide(a, b, Meeting::block));
-    return across ? Meeting::block : a.met ? Meeting::none : Meeting::warp;
+  Barrier between(const Access& a, const Access& b) {  // `a` came before `b`
+    if (a.buffer != b.buffer || (!a.write && !b.write) || (a.atomic && b.atomic) || launch_.threads == 1) return Barrier::none;
+    if (!a.warp_synchronised && !conflict(a, b, Barrier::warp)) return Barrier::none;
+    const bool across = launch_.warp == 1 || (launch_.threads > launch_.warp && conflict(a, b, Barrier::block));
+    return across ? Barrier::block : a.warp_synchronised ? Barrier::none : Barrier::warp;
   }
 
   // May two different threads (`who` == warp), or two threads of different warps (block), make these accesses to one element?
   // Loops are walked twice, those inside of loops four times: a question that comes up again is answered once.
-  bool collide(const Touch& a, const Touch& b, Meeting who) {
+  bool conflict(const Access& a, const Access& b, Barrier who) {
     std::vector<std::uintptr_t> key{a.buffer, b.buffer, a.write,   b.write,        a.group,
                                     b.group,  a.common, a.earlier, a.loops.size(), static_cast<std::uintptr_t>(who)};
     const auto add = [&](const Expr& e) { key.push_back(reinterpret_cast<std::uintptr_t>(e.node())); };
-    for (const Touch* t : {&a, &b}) {
+    for (const Access* t : {&a, &b}) {
       add(t->address);
       add(t->slot);
-      for (const Around& l : t->loops) key.push_back(l.var);
+      for (const EnclosingLoop& l : t->loops) key.push_back(l.var);
       key.push_back(0);
       for (const Expr& e : t->when) add(e);
     }
-    const auto [known, fresh] = collide_.try_emplace(std::move(key), false);
+    const auto [known, fresh] = conflicts_.try_emplace(std::move(key), false);
     if (!fresh) return known->second;
-    for (const Touch* t : {&a, &b}) {
+    for (const Access* t : {&a, &b}) {
       asked_.push_back(t->address);
       asked_.push_back(t->slot);
       asked_.insert(asked_.end(), t->when.begin(), t->when.end());
     }
-    return known->second = may_collide(a, b, who);
+    return known->second = may_conflict(a, b, who);
   }
   // Variables of a question about two threads: the same ones in each question.
   Id name_of(std::size_t n) {
     while (names_.size() <= n) names_.push_back(kernel_.fresh());
     return names_[n];
   }
-  bool may_collide(const Touch& a, const Touch& b, Meeting who) {
+  bool may_conflict(const Access& a, const Access& b, Barrier who) {
     if (a.address.type().lanes != 1 || b.address.type().lanes != 1) return true;
     if (own_points(a, b)) return false;
     Facts facts = facts_;
@@ -196,7 +195,7 @@ class Synchroniser {
     };
     std::vector<Expr> conditions;
     ir::Substitution own, renamed;  // the earlier access is the other thread's
-    if (who == Meeting::warp) {
+    if (who == Barrier::warp) {
       const Expr other = number("other_thread", launch_.threads);
       conditions.push_back(ir::ne(ir::var(launch_.thread, "thread"), other));
       renamed.emplace_back(launch_.thread, other);
@@ -208,10 +207,10 @@ class Synchroniser {
       own.emplace_back(launch_.thread, ir::add(ir::mul(warp, ir::index(launch_.warp)), lane));
       renamed.emplace_back(launch_.thread, ir::add(ir::mul(other_warp, ir::index(launch_.warp)), other_lane));
     }
-    for (const Around& loop : b.loops)
+    for (const EnclosingLoop& loop : b.loops)
       range(facts, loop.var, ir::substitute(loop.begin, own), ir::substitute(loop.extent, own));
     for (std::size_t k = 0; k < a.loops.size(); ++k) {
-      const Around& loop = a.loops[k];
+      const EnclosingLoop& loop = a.loops[k];
       if (k < a.common) {
         // a loop that stands alike for all threads; bounds that differ between threads are no part of what is proved
         continue;
@@ -245,13 +244,13 @@ class Synchroniser {
 
   // Both are accesses of one stage to its own points, and bound loops give different threads different points (DISJOINT, proved
   // at bind). Points have places of their own while the storage is the same: not in a ring, nor past the loops around it.
-  bool own_points(const Touch& a, const Touch& b) const {
+  bool own_points(const Access& a, const Access& b) const {
     const bool one_group = a.group != 0 && a.group == b.group, alike = ir::same(a.address, b.address);
     if ((!one_group && !alike) || kernel_.buffers.at(a.buffer).facts().shares_places) return false;
     if (!same_loops(a, b) && !(alike && same_points(a, b))) return false;
     if (!same_threads(a, b)) return false;
     const ir::KBuffer& buffer = kernel_.buffers.at(a.buffer);
-    for (const Touch* t : {&a, &b})
+    for (const Access* t : {&a, &b})
       for (std::size_t k = a.common; k < t->loops.size(); ++k)
         if (std::find(buffer.inside.begin(), buffer.inside.end(), t->loops[k].var) != buffer.inside.end()) return false;
     return true;
@@ -259,8 +258,8 @@ class Synchroniser {
   // What one thread computes for others (thread == 0) is not among its own points for them: who reads it stands under the
   // conditions on the thread that its writer stands under. Of two stores each does its own points and no others, whatever
   // conditions leave some out: those of the registers of a fragment (... + 8 < M, ... + 24 < M) differ.
-  bool same_threads(const Touch& a, const Touch& b) const {
-    const auto of_thread = [&](const Touch& t) {
+  bool same_threads(const Access& a, const Access& b) const {
+    const auto of_thread = [&](const Access& t) {
       std::vector<Expr> found, pending = t.when;
       while (!pending.empty()) {
         const Expr e = pending.back();
@@ -272,7 +271,7 @@ class Synchroniser {
       }
       return found;
     };
-    const auto within = [&](const Touch& writer, const Touch& other) {
+    const auto within = [&](const Access& writer, const Access& other) {
       const std::vector<Expr> some = of_thread(writer), all = of_thread(other);
       return std::all_of(some.begin(), some.end(), [&](const Expr& e) {
         return std::any_of(all.begin(), all.end(), [&](const Expr& o) { return ir::same(e, o); });
@@ -282,102 +281,102 @@ class Synchroniser {
     return (!a.write || within(a, b)) && (!b.write || within(b, a));
   }
   // The start of a reduction and its steps, or two pieces of its steps: what loops they do not share do not move the address.
-  static bool same_points(const Touch& a, const Touch& b) {
+  static bool same_points(const Access& a, const Access& b) {
     std::size_t shared = 0;
     while (shared < std::min(a.loops.size(), b.loops.size()) && a.loops[shared].var == b.loops[shared].var) ++shared;
-    const auto fixed = [&](const Touch& t) {
+    const auto fixed = [&](const Access& t) {
       return std::none_of(t.loops.begin() + static_cast<std::ptrdiff_t>(shared), t.loops.end(),
-                          [&](const Around& l) { return ir::uses_var(t.address, l.var); });
+                          [&](const EnclosingLoop& l) { return ir::uses_var(t.address, l.var); });
     };
     return fixed(a) && fixed(b);
   }
-  static bool same_loops(const Touch& a, const Touch& b) {
+  static bool same_loops(const Access& a, const Access& b) {
     return std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
-                      [](const Around& x, const Around& y) { return x.var == y.var; });
+                      [](const EnclosingLoop& x, const EnclosingLoop& y) { return x.var == y.var; });
   }
   static void range(Facts& facts, Id var, const Expr& begin, const Expr& extent) {
     facts.range(var, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
   }
 
-  Meeting between(const std::vector<Touch>& a, const std::vector<Touch>& b) {
-    Meeting most = Meeting::none;
-    for (const Touch& x : a)
-      for (const Touch& y : b)
-        if ((most = std::max(most, between(x, y))) == Meeting::block) return most;
+  Barrier between(const std::vector<Access>& a, const std::vector<Access>& b) {
+    Barrier most = Barrier::none;
+    for (const Access& x : a)
+      for (const Access& y : b)
+        if ((most = std::max(most, between(x, y))) == Barrier::block) return most;
     return most;
   }
 
-  // `since`: what was touched since the last barrier of the block. `uniform`: all threads reach this list.
-  void list(std::vector<KStmt>& body, std::vector<Touch>& since, bool uniform) {
+  // `since`: accesses since the last barrier of the block. `uniform`: all threads reach this list.
+  void list(std::vector<KStmt>& body, std::vector<Access>& since, bool uniform) {
     for (std::size_t k = 0; k < body.size(); ++k) {
       if (body[k].is<ir::KSync>()) {
-        meet(since, met_at(body[k]));
+        after_barrier(since, barrier_at(body[k]));
         continue;
       }
-      std::vector<Touch> here;
-      touches(body[k], here);
-      Meeting needed = Meeting::none;
+      std::vector<Access> here;
+      accesses(body[k], here);
+      Barrier needed = Barrier::none;
       if (const auto* loop = body[k].as<KFor>(); loop && loop->ring) {
         if (narrowed(body[k], since, here, uniform)) continue;
-        needed = launch_.warp == 1 ? Meeting::none : between(since, here);
-        if (needed <= begins_with(body[k].get<KFor>())) needed = Meeting::none;
+        needed = launch_.warp == 1 ? Barrier::none : between(since, here);
+        if (needed <= begins_with(body[k].get<KFor>())) needed = Barrier::none;
       } else {
         needed = between(since, here);
       }
-      if (needed != Meeting::none) {
+      if (needed != Barrier::none) {
         if (!uniform) throw InternalError("a barrier that only some of the threads of " + launch_.name + " would reach");
-        if (k > 0 && met_at(body[k - 1]) == Meeting::warp) {  // that of an earlier round becomes the block's
+        if (k > 0 && barrier_at(body[k - 1]) == Barrier::warp) {  // that of an earlier round becomes the block's
           body[k - 1] = barrier(body[k - 1].where, needed);
         } else {
           body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), barrier(body[k].where, needed));
           ++k;
         }
-        meet(since, needed);
+        after_barrier(since, needed);
       }
       inside(body[k], since, here, uniform);
     }
   }
 
-  static Meeting met_at(const KStmt& s) {
+  static Barrier barrier_at(const KStmt& s) {
     const auto* sync = s.as<ir::KSync>();
-    if (!sync) return Meeting::none;
-    if (sync->kind == ir::Sync::Kind::block) return Meeting::block;
-    return sync->kind == ir::Sync::Kind::warp ? Meeting::warp : Meeting::none;
+    if (!sync) return Barrier::none;
+    if (sync->kind == ir::Sync::Kind::block) return Barrier::block;
+    return sync->kind == ir::Sync::Kind::warp ? Barrier::warp : Barrier::none;
   }
-  static void meet(std::vector<Touch>& since, Meeting who) {
-    if (who == Meeting::block) since.clear();
-    if (who == Meeting::warp)
-      for (Touch& t : since) t.met = true;
+  static void after_barrier(std::vector<Access>& since, Barrier who) {
+    if (who == Barrier::block) since.clear();
+    if (who == Barrier::warp)
+      for (Access& t : since) t.warp_synchronised = true;
   }
 
   // A pipelined loop begins every iteration with a barrier, which serves what comes before the loop as well.
-  static Meeting begins_with(const KFor& ring) {
+  static Barrier begins_with(const KFor& ring) {
     for (const KStmt& s : ring.body)
-      if (const Meeting m = met_at(s); m != Meeting::none) return m;
+      if (const Barrier m = barrier_at(s); m != Barrier::none) return m;
     throw InternalError("a pipelined loop without a barrier");
   }
   // That one is of the warp where then no other is of the block: tried, and taken back if it is not so.
-  bool narrowed(KStmt& ring, std::vector<Touch>& since, const std::vector<Touch>& here, bool uniform) {
-    if (launch_.warp == 1 || between(since, here) == Meeting::block) return false;
+  bool narrowed(KStmt& ring, std::vector<Access>& since, const std::vector<Access>& here, bool uniform) {
+    if (launch_.warp == 1 || between(since, here) == Barrier::block) return false;
     KStmt loop = ring;
     for (KStmt& s : loop.get<KFor>().body)
-      if (met_at(s) == Meeting::block) s = barrier(s.where, Meeting::warp);
-    std::vector<Touch> within = since;
+      if (barrier_at(s) == Barrier::block) s = barrier(s.where, Barrier::warp);
+    std::vector<Access> within = since;
     inside(loop, within, here, uniform);
-    if (meets_block(loop)) return false;
+    if (has_block_barrier(loop)) return false;
     ring = std::move(loop);
     since = std::move(within);
     return true;
   }
-  static bool meets_block(const KStmt& s) {
-    if (met_at(s) == Meeting::block) return true;
+  static bool has_block_barrier(const KStmt& s) {
+    if (barrier_at(s) == Barrier::block) return true;
     for (const auto* part : s.bodies())
-      if (std::any_of(part->begin(), part->end(), meets_block)) return true;
+      if (std::any_of(part->begin(), part->end(), has_block_barrier)) return true;
     return false;
   }
 
   // A statement that needs no barrier before it.
-  void inside(KStmt& s, std::vector<Touch>& since, const std::vector<Touch>& here, bool uniform) {
+  void inside(KStmt& s, std::vector<Access>& since, const std::vector<Access>& here, bool uniform) {
     if (here.empty()) return;
     const bool alike = uniform && same_for_all(s);
     if (auto* loop = s.as<KFor>()) {
@@ -385,23 +384,23 @@ class Synchroniser {
       const bool steps = loop->kind == ir::LoopKind::serial || loop->kind == ir::LoopKind::unrolled;
       const Facts outside = facts_;
       lower_impl::range(facts_, *loop);
-      loops_.push_back(around(*loop));
+      loops_.push_back(enclosing(*loop));
       const std::size_t open = open_;
       if (alike) open_ = loops_.size();
-      std::vector<Touch> within = since;
+      std::vector<Access> within = since;
       list(loop->body, within, alike && steps);
-      // what an iteration leaves meets the start of the next one
-      for (Touch& t : within) leave(t, loops_.size() - 1, alike);
+      // accesses of one iteration may conflict with those of the next
+      for (Access& t : within) leave(t, loops_.size() - 1, alike);
       list(loop->body, within, alike && steps);
       loops_.pop_back();
       open_ = open;
       facts_ = outside;
-      for (Touch& t : within) leave(t, std::min(open, loops_.size()), false);
+      for (Access& t : within) leave(t, std::min(open, loops_.size()), false);
       if (runs) since.clear();
       merge(since, within);
     } else if (auto* branch = s.as<KIf>()) {
       const bool guard = !has_load(branch->condition);
-      std::vector<Touch> then = since, otherwise = since;
+      std::vector<Access> then = since, otherwise = since;
       if (guard) when_.push_back(branch->condition);
       list(branch->body, then, alike);
       if (guard) when_.back() = ir::logic_not(branch->condition);
@@ -415,7 +414,7 @@ class Synchroniser {
   }
 
   // Loop number `depth` goes on to its next iteration (`again`), or ends.
-  static void leave(Touch& t, std::size_t depth, bool again) {
+  static void leave(Access& t, std::size_t depth, bool again) {
     if (t.loops.size() <= depth || t.common <= depth) {
       if (t.common == depth && !again) t.earlier = false;
       return;
@@ -424,9 +423,9 @@ class Synchroniser {
     t.earlier = again;
   }
 
-  static void merge(std::vector<Touch>& since, const std::vector<Touch>& more) {
-    for (const Touch& t : more) {
-      const auto known = std::find_if(since.begin(), since.end(), [&](const Touch& o) {
+  static void merge(std::vector<Access>& since, const std::vector<Access>& more) {
+    for (const Access& t : more) {
+      const auto known = std::find_if(since.begin(), since.end(), [&](const Access& o) {
         return o.buffer == t.buffer && o.write == t.write && o.atomic == t.atomic && o.group == t.group &&
                o.common == t.common && o.earlier == t.earlier && ir::same(o.address, t.address) && same_loops(o, t) &&
                std::equal(o.when.begin(), o.when.end(), t.when.begin(), t.when.end(), ir::same);
@@ -434,7 +433,7 @@ class Synchroniser {
       if (known == since.end())
         since.push_back(t);
       else
-        known->met = known->met && t.met;
+        known->warp_synchronised = known->warp_synchronised && t.warp_synchronised;
     }
   }
 
@@ -454,9 +453,9 @@ class Synchroniser {
     return same;
   }
 
-  static KStmt barrier(Where where, Meeting who) {
+  static KStmt barrier(Where where, Barrier who) {
     ir::KSync sync;
-    sync.kind = who == Meeting::warp ? ir::Sync::Kind::warp : ir::Sync::Kind::block;
+    sync.kind = who == Barrier::warp ? ir::Sync::Kind::warp : ir::Sync::Kind::block;
     return {where, std::move(sync)};
   }
 
@@ -464,9 +463,9 @@ class Synchroniser {
   const ir::Launch& launch_;
   Facts facts_;
   std::vector<Id> names_, distances_;
-  std::map<std::vector<std::uintptr_t>, bool> collide_;  // by what a question is about
+  std::map<std::vector<std::uintptr_t>, bool> conflicts_;  // by what a question is about
   std::vector<Expr> asked_;                              // so that no node in it is another one
-  std::vector<Around> loops_;
+  std::vector<EnclosingLoop> loops_;
   std::vector<Expr> when_;
   std::size_t open_ = 0;  // so many of the loops around stand at one iteration for all threads between two barriers
 };

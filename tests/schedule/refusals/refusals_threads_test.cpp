@@ -4,30 +4,30 @@
 #include "tests/support/gpu_operators.h"
 
 using namespace ashlar;
-using test::OnDevice, test::Product, test::refused, test::Text;
+using test::OnDevice, test::Product, test::outcome, test::Text;
 
 TEST_CASE("cross_thread_reduce is refused at its line") {
   Text add;
   {
     Product p;
-    add("a processor", refused([&] { p.s[p.product].cross_thread_reduce(p.s[p.product].reduction()); }));
+    add("a processor", outcome([&] { p.s[p.product].cross_thread_reduce(p.s[p.product].reduction()); }));
   }
   {
     OnDevice p;
-    add("a spatial loop", refused([&] { p.sums().cross_thread_reduce(p.sums().spatial<2>()[0]); }));
+    add("a spatial loop", outcome([&] { p.sums().cross_thread_reduce(p.sums().spatial<2>()[0]); }));
     auto [ko, ki] = p.sums().split(p.sums().reduction(), 32);
-    add("bound without it", refused([&, ki = ki] { p.sums().bind(ki, gpu::thread_x); }));
+    add("bound without it", outcome([&, ki = ki] { p.sums().bind(ki, gpu::thread_x); }));
     p.sums().cross_thread_reduce(ki);
-    add("twice", refused([&, ki = ki] { p.sums().cross_thread_reduce(ki); }));
-    add("split after it", refused([&, ki = ki] { p.sums().split(ki, 4); }));
-    add("vectorized after it", refused([&, ki = ki] { p.sums().vectorize(ki); }));
-    add("rfactor of another loop after it", refused([&, ko = ko] { p.sums().rfactor(ko); }));
-    add("blocks", refused([&, ki = ki] { p.sums().bind(ki, gpu::block_x); }));
-    add("a spatial loop without a constant extent inside", refused([&, ko = ko] {
+    add("twice", outcome([&, ki = ki] { p.sums().cross_thread_reduce(ki); }));
+    add("split after it", outcome([&, ki = ki] { p.sums().split(ki, 4); }));
+    add("vectorized after it", outcome([&, ki = ki] { p.sums().vectorize(ki); }));
+    add("rfactor of another loop after it", outcome([&, ko = ko] { p.sums().rfactor(ko); }));
+    add("blocks", outcome([&, ki = ki] { p.sums().bind(ki, gpu::block_x); }));
+    add("a spatial loop without a constant extent inside", outcome([&, ko = ko] {
           auto [i, j] = p.sums().spatial<2>();
           p.sums().reorder(i, ko, j);
         }));
-    add("many values inside", refused([&, ko = ko] {
+    add("many values inside", outcome([&, ko = ko] {
           auto [i, j] = p.sums().spatial<2>();
           auto [jo, ji] = p.sums().split(j, 128);
           p.sums().reorder(i, jo, ko, ji);
@@ -40,7 +40,7 @@ TEST_CASE("cross_thread_reduce is refused at its line") {
     p.result().bind(i, gpu::block_x).bind(ji, gpu::thread_y);
     p.sums().compute_at(ji).store_in(Scope::registers);
     auto [ko, ki] = p.sums().split(p.sums().reduction(), 32);
-    add("a loop around that not all threads run", refused([&, ki = ki] { p.sums().cross_thread_reduce(ki); }));
+    add("a loop around that not all threads run", outcome([&, ki = ki] { p.sums().cross_thread_reduce(ki); }));
     p.sums().reorder(ko, ki, p.sums().spatial<2>()[0], p.sums().spatial<2>()[1]);
     p.sums().cross_thread_reduce(ki);  // the loops inside it may differ
   }
@@ -57,9 +57,9 @@ TEST_CASE("cross_thread_reduce is refused at its line") {
     s[row].compute_at(ii).store_in(Scope::registers);
     auto [ko, ki] = s[row].split(s[row].reduction(), 32);
     s[row].cross_thread_reduce(ki);
-    add("not bound", refused([&] { schedule::finish(s.scheduled(), s.target()); }));
+    add("not bound", outcome([&] { schedule::finish(s.scheduled(), s.target()); }));
     add("the axis of a loop around",
-        refused([&, ki = ki] { s[row].bind(ki, gpu::thread_y), schedule::finish(s.scheduled(), s.target()); }));
+        outcome([&, ki = ki] { s[row].bind(ki, gpu::thread_y), schedule::finish(s.scheduled(), s.target()); }));
   }
   {
     OnDevice p;
@@ -69,7 +69,7 @@ TEST_CASE("cross_thread_reduce is refused at its line") {
     auto [jv, jt] = p.result().split(jo, 2);
     p.result().bind(i, gpu::block_x).bind(jt, gpu::thread_y);
     p.sums().compute_at(ji).store_in(Scope::registers);
-    add("a loop around that threads run differently", refused([&] { p.sums().cross_thread_reduce(p.sums().reduction()); }));
+    add("a loop around that threads run differently", outcome([&] { p.sums().cross_thread_reduce(p.sums().reduction()); }));
   }
   {
     OnDevice p;
@@ -79,7 +79,7 @@ TEST_CASE("cross_thread_reduce is refused at its line") {
     p.result().reorder(i, jo, jv, jt).bind(i, gpu::block_x).bind(jt, gpu::thread_y).vthread(jv);
     p.sums().compute_at(jt).store_in(Scope::registers);
     p.sums().reorder(p.sums().reduction(), p.sums().spatial<2>()[0], p.sums().spatial<2>()[1]);
-    add("virtual threads around", refused([&] { p.sums().cross_thread_reduce(p.sums().reduction()); }));
+    add("virtual threads around", outcome([&] { p.sums().cross_thread_reduce(p.sums().reduction()); }));
   }
   {
     OnDevice p;
@@ -104,7 +104,7 @@ TEST_CASE("cross_thread_reduce is refused at its line") {
     Tensor total = compute("total", {1}, [&](Var) { return strict_sum(x(k), k); });
     lang::bind(y, total);
     Schedule s(lang::build_program("strict", {x, y}), Target::parse("vulkan"));
-    add("a reduction in order", refused([&] { s[total].cross_thread_reduce(s[total].reduction()); }));
+    add("a reduction in order", outcome([&] { s[total].cross_thread_reduce(s[total].reduction()); }));
   }
   CHECK(golden("schedule/golden/cross_thread_refusals.txt", add.text) == "");
 }
@@ -113,19 +113,19 @@ TEST_CASE("vthread is refused at its line") {
   Text add;
   {
     Product p;
-    add("a processor", refused([&] { p.s[p.C].vthread(p.s[p.C].spatial<2>()[0]); }));
+    add("a processor", outcome([&] { p.s[p.C].vthread(p.s[p.C].spatial<2>()[0]); }));
   }
   {
     OnDevice p;
     auto [i, j] = p.result().spatial<2>();
-    add("no constant extent", refused([&, j = j] { p.result().vthread(j); }));
+    add("no constant extent", outcome([&, j = j] { p.result().vthread(j); }));
     auto [jo, ji] = p.result().split(j, 128);
-    add("too many", refused([&, ji = ji] { p.result().vthread(ji); }));
-    add("a reduction", refused([&] { p.sums().vthread(p.sums().reduction()); }));
+    add("too many", outcome([&, ji = ji] { p.result().vthread(ji); }));
+    add("a reduction", outcome([&] { p.sums().vthread(p.sums().reduction()); }));
     auto [jt, jv] = p.result().split(ji, 2);
     p.result().vthread(jv);
-    add("bound already", refused([&, jv = jv] { p.result().bind(jv, gpu::thread_x); }));
-    add("a block inside", refused([&, i = i, jo = jo, jt = jt, jv = jv] {
+    add("bound already", outcome([&, jv = jv] { p.result().bind(jv, gpu::thread_x); }));
+    add("a block inside", outcome([&, i = i, jo = jo, jt = jt, jv = jv] {
           p.result().reorder(jv, i, jo, jt);
           p.result().bind(i, gpu::block_x);
         }));
@@ -152,24 +152,24 @@ TEST_CASE("pipeline is refused at its line") {
   };
   {
     Product p;
-    add("a processor", refused([&] { p.s[p.product].pipeline(p.s[p.product].reduction(), {}); }));
+    add("a processor", outcome([&] { p.s[p.product].pipeline(p.s[p.product].reduction(), {}); }));
   }
   {
     OnDevice p;
     auto [ko, a] = tiles(p);
-    add("one stage", refused([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 1, .loads = {a}}); }));
-    add("no loads", refused([&, ko = ko] { p.sums().pipeline(ko, {.stages = 2}); }));
-    add("a load twice", refused([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 2, .loads = {a, a}}); }));
-    add("no load of this loop", refused([&, ko = ko] { p.sums().pipeline(ko, {.stages = 2, .loads = {p.sums()}}); }));
+    add("one stage", outcome([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 1, .loads = {a}}); }));
+    add("no loads", outcome([&, ko = ko] { p.sums().pipeline(ko, {.stages = 2}); }));
+    add("a load twice", outcome([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 2, .loads = {a, a}}); }));
+    add("no load of this loop", outcome([&, ko = ko] { p.sums().pipeline(ko, {.stages = 2, .loads = {p.sums()}}); }));
     p.sums().pipeline(ko, {.stages = 2, .loads = {a}});
-    add("twice", refused([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 3, .loads = {a}}); }));
-    add("split after it", refused([&, ko = ko] { p.sums().split(ko, 2); }));
-    add("moved after it", refused([&, a = a] { a.compute_at(p.result().nest()[1]); }));
-    add("stored elsewhere after it", refused([&, a = a] { a.store_at(p.result().nest()[1]); }));
-    add("another scope after it", refused([&, a = a] { a.store_in(Scope::registers); }));
+    add("twice", outcome([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 3, .loads = {a}}); }));
+    add("split after it", outcome([&, ko = ko] { p.sums().split(ko, 2); }));
+    add("moved after it", outcome([&, a = a] { a.compute_at(p.result().nest()[1]); }));
+    add("stored elsewhere after it", outcome([&, a = a] { a.store_at(p.result().nest()[1]); }));
+    add("another scope after it", outcome([&, a = a] { a.store_in(Scope::registers); }));
     OnDevice other;
     add("a stage of another schedule",
-        refused([&, ko = ko] { p.sums().pipeline(ko, {.stages = 2, .loads = {other.sums()}}); }));
+        outcome([&, ko = ko] { p.sums().pipeline(ko, {.stages = 2, .loads = {other.sums()}}); }));
   }
   {
     OnDevice p("cuda-sm_80");
@@ -179,21 +179,21 @@ TEST_CASE("pipeline is refused at its line") {
     b.compute_at(row);
     a.pipeline(row, {.stages = 2, .loads = {b}, .async_copy = true});
     add("asynchronous copies of a load's own",
-        refused([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 2, .loads = {a}}); }));
+        outcome([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 2, .loads = {a}}); }));
   }
   {
     OnDevice p;
     auto [ko, a] = tiles(p, Scope::registers);
-    add("registers", refused([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 2, .loads = {a}}); }));
+    add("registers", outcome([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 2, .loads = {a}}); }));
   }
   {
     OnDevice p;
     auto [ko, a] = tiles(p);
     Stage b = p.s.cache_read(a, {p.sums()}, Scope::shared);
     b.compute_at(ko);
-    add("a load of what is computed inside", refused([&, ko = ko] { p.sums().pipeline(ko, {.stages = 2, .loads = {b}}); }));
+    add("a load of what is computed inside", outcome([&, ko = ko] { p.sums().pipeline(ko, {.stages = 2, .loads = {b}}); }));
     p.sums().pipeline(ko, {.stages = 2, .loads = {a}});
-    CHECK(refused([&] { p.same(); }) == "(accepted)");
+    CHECK(outcome([&] { p.same(); }) == "(accepted)");
   }
   {
     OnDevice p;
@@ -217,22 +217,22 @@ TEST_CASE("pipeline is refused at its line") {
     s[total].reorder(io, ii, ko, ki).bind(io, gpu::block_x).bind(ii, gpu::thread_x);
     s[twice].compute_at(ko).store_in(Scope::shared);
     add("a load that computes",
-        refused([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {s[twice]}, .async_copy = true}); }));
+        outcome([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {s[twice]}, .async_copy = true}); }));
     Stage again = s.cache_read(twice, {s[total]}, Scope::shared);
     s[twice].inline_();
     again.compute_at(ko);
     add("a copy of what was taken inline",
-        refused([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {again}, .async_copy = true}); }));
+        outcome([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {again}, .async_copy = true}); }));
     again.inline_();
     Stage filled = s.cache_read(x, {s[total]}, Scope::shared, 1);
     filled.compute_at(ko);
     add("another fill than zero",
-        refused([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {filled}, .async_copy = true}); }));
+        outcome([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {filled}, .async_copy = true}); }));
     filled.inline_();
     Stage halves = s.cache_read(x, {s[total]}, Scope::shared);
     halves.compute_at(ko);
     add("two bytes at a time",
-        refused([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {halves}, .async_copy = true}); }));
+        outcome([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {halves}, .async_copy = true}); }));
   }
   CHECK(golden("schedule/golden/pipeline_refusals.txt", add.text) == "");
 }
