@@ -117,7 +117,8 @@ void product_f32(const Device& d, const Cublas& cublas, std::int64_t n) {
     const float one = 1, zero = 0;
     const int m = static_cast<int>(n);
     return cublas.sgemm(cublas.handle, kAsItIs, kAsItIs, m, m, m, &one, static_cast<const float*>(t.tensors.pointer(1)), m,
-                        static_cast<const float*>(t.tensors.pointer(0)), m, &zero, static_cast<float*>(t.tensors.pointer(2)), m);
+                        static_cast<const float*>(t.tensors.pointer(0)), m, &zero, static_cast<float*>(t.tensors.pointer(2)),
+                        m);
   });
 }
 

@@ -48,13 +48,13 @@ struct Access {
   bool write = false;
   bool atomic = false;  // an update, which needs no order with other updates
   Expr address;
-  Expr slot;                  // of a ring: the copy that the address lies in
-  Id group = 0;               // of a store
-  std::vector<Expr> when;     // conditions around
+  Expr slot;                         // of a ring: the copy that the address lies in
+  Id group = 0;                      // of a store
+  std::vector<Expr> when;            // conditions around
   std::vector<EnclosingLoop> loops;  // outermost first
-  std::size_t common = 0;     // so many of them stand at the iteration where the current statement stands
-  bool earlier = false;       // and the next one at an earlier iteration of the same loop
-  bool warp_synchronised = false;           // a barrier of the warp came after it
+  std::size_t common = 0;            // so many of them stand at the iteration where the current statement stands
+  bool earlier = false;              // and the next one at an earlier iteration of the same loop
+  bool warp_synchronised = false;    // a barrier of the warp came after it
 };
 
 // What must separate two accesses.
@@ -140,7 +140,7 @@ class Synchroniser {
 
   // The element `behind` an address: in the copy of a ring that the address lies in.
   void access(Id buffer, bool write, const Expr& address, std::vector<Access>& out, Id group = 0, const Expr& behind = {},
-             bool atomic = false) {
+              bool atomic = false) {
     const ir::KBuffer& b = kernel_.buffers.at(buffer);
     const bool common = b.storage == ir::Storage::shared || b.storage == ir::Storage::workspace ||
                         (b.storage == ir::Storage::argument && b.written);
@@ -464,7 +464,7 @@ class Synchroniser {
   Facts facts_;
   std::vector<Id> names_, distances_;
   std::map<std::vector<std::uintptr_t>, bool> conflicts_;  // by what a question is about
-  std::vector<Expr> asked_;                              // so that no node in it is another one
+  std::vector<Expr> asked_;                                // so that no node in it is another one
   std::vector<EnclosingLoop> loops_;
   std::vector<Expr> when_;
   std::size_t open_ = 0;  // so many of the loops around stand at one iteration for all threads between two barriers
