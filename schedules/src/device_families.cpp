@@ -12,6 +12,7 @@
 
 #include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
+#include "schedules/src/families/gpu_tensor.h"
 
 namespace ashlar::schedules {
 
@@ -46,20 +47,30 @@ std::optional<Product> large_product(Draft& d, Id id) {
   return found && !has_few(d, *found) ? found : std::nullopt;
 }
 
-bool by_tiles(Draft& d, const Product& p, Id result) {
-  const std::string what = "tiles in shared memory, sums in registers (schedules::gpu_matmul)";
+bool by_tiles(Draft& d, const Product& p, Id result, GpuMatmulOptions::Math math) {
+  using Math = GpuMatmulOptions::Math;
+  const Tensor a = tensor_of(d.s, p.a, d.where), b = tensor_of(d.s, p.b, d.where);
+  const GpuMatmulOptions o{.math = math, .transposed_a = p.transposed_a, .transposed_b = p.transposed_b};
+  const bool cores = detail::tensor_tiles(d.s, d.handle(p.stage), a, b, o, d.where).has_value();
+  const std::string what = cores ? "products by tensor cores, tiles in shared memory, sums in registers (schedules::gpu_matmul)"
+                                 : "tiles in shared memory, sums in registers (schedules::gpu_matmul)";
   const bool alone = p.stage == result;
-  return d.attempt(
+  const bool done = d.attempt(
       p.stage, what,
       [&] {
-        const Tensor a = tensor_of(d.s, p.a, d.where), b = tensor_of(d.s, p.b, d.where);
-        const GpuMatmulOptions o{.transposed_a = p.transposed_a, .transposed_b = p.transposed_b};
         if (alone)
           gpu_matmul(d.s, d.handle(p.stage), a, b, o, d.where);
         else
           gpu_matmul(d.s, d.handle(p.stage), a, b, d.handle(result), o, d.where);
       },
-      alone ? "a point a thread" : "by itself");
+      cores ? "without tensor cores" : alone ? "a point a thread" : "by itself");
+  return done || (cores && by_tiles(d, p, result, Math::exact));
+}
+
+// Tensor cores add floats in an order of their own.
+bool by_tiles(Draft& d, const Product& p, Id result) {
+  const bool exact = !d.options.tensor_cores || (!d.options.regroup && d.stage(p.stage).values[0].type().is_float());
+  return by_tiles(d, p, result, exact ? GpuMatmulOptions::Math::exact : GpuMatmulOptions::Math::by_type);
 }
 
 // The product that the stage, which computes each point by itself, reads once, at that point; nothing else reads it.

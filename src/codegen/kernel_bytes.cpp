@@ -102,6 +102,10 @@ class Writer {
     const auto& [id, buffer, dim] = s;
     put(id), put(buffer), put(dim);
   }
+  void put(const AlignmentArg& a) {
+    const auto& [id, buffer] = a;
+    put(id), put(buffer);
+  }
   void put(const Layout& l) {
     const auto& [vars, map, strides, dropped, align_dim, pad_to] = l;
     put(vars), put(map), put(strides), put(dropped), put(align_dim), put(pad_to);
@@ -184,10 +188,10 @@ class Writer {
     std::visit([this](const auto& n) { put(n); }, node);
   }
   void put(const Kernel& k) {
-    const auto& [name, arguments, symbols, scalars, strides, argument_buffers, buffers, intrinsics, tensor_maps, body,
+    const auto& [name, arguments, symbols, scalars, strides, alignments, argument_buffers, buffers, intrinsics, tensor_maps, body,
                  assumptions, workspace_shared, workspace_per_worker, workspace_align, next_id] = k;
     static_cast<void>(next_id);  // code is made of what there is
-    put(name), put(arguments), put(symbols), put(scalars), put(strides), put(argument_buffers), put(buffers), put(intrinsics);
+    put(name), put(arguments), put(symbols), put(scalars), put(strides), put(alignments), put(argument_buffers), put(buffers), put(intrinsics);
     put(tensor_maps), put(body), put(assumptions), put(workspace_shared), put(workspace_per_worker), put(workspace_align);
   }
 

@@ -349,8 +349,10 @@ class Sealer {
       names += (names.empty() ? "{" : ", {") + o.name + (tile && !fragment ? ".ptr}" : "}");
       if (o.name != p.name) continue;
       if (!tile || fragment) {
-        if (p.field.empty()) return;
-        no(std::string(fragment ? "the registers of a fragment" : "a value") + ", {" + o.name + "}", shown, where);
+        if (p.field.empty() || (fragment && registers(o, p, end, where))) return;
+        no(fragment ? "the registers of a fragment, {" + o.name + "}, {" + o.name + ".0} or {" + o.name + ".0-1}"
+                    : "a value, {" + o.name + "}",
+           shown, where);
       }
       if (p.field == "ptr") return;
       if (p.field == "value" || p.field == "result") return taken_by_value(o, p, end, where);
@@ -361,6 +363,18 @@ class Sealer {
          shown, where);
     }
     no("names of operands in the text for " + end + ": " + names, shown, where);
+  }
+
+  // {A.2}, {A.2-3}: registers of a lane, of 32 bits.
+  bool registers(const Operand_& o, const ir::Placeholder& p, const std::string& end, Where where) const {
+    const auto range = ir::registers_named(p);
+    if (!range) return false;
+    std::int64_t bits = o.type.bits;
+    for (const std::int64_t n : o.shape) bits *= n;
+    const std::int64_t count = bits / f_.group / 32;
+    if (range->last >= count)
+      no("registers from 0 to " + std::to_string(count - 1) + " of " + o.name + " in the text for " + end, shown_as(p), where);
+    return true;
   }
 
   static std::string shown_as(const ir::Placeholder& p) { return "{" + p.name + (p.field.empty() ? "" : "." + p.field) + "}"; }

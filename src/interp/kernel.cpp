@@ -69,6 +69,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
       if (k.argument_buffers.at(id).packed_by_caller) array = pack(k.argument_buffers.at(id), *array);
     for (const ir::StrideArg& s : k.strides)
       slots_.set(s.id, ir::int_value(ir::index_type, stride_of(*arrays.at(s.buffer), static_cast<std::size_t>(s.dim))));
+    for (const ir::AlignmentArg& a : k.alignments) slots_.set(a.id, ir::int_value(ir::index_type, options.misaligned));
     shared_ = std::make_unique<Region>(bytes_of(k.workspace_shared));
     worker_ = std::make_unique<Region>(bytes_of(k.workspace_per_worker));
     counters_.peak_bytes = static_cast<std::int64_t>(shared_->bytes.size() + worker_->bytes.size());

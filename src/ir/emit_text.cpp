@@ -2,6 +2,7 @@
 #include <ashlar/ir/emit_text.h>
 
 #include <algorithm>
+#include <optional>
 
 #include <ashlar/ir/refusal.h>
 
@@ -46,6 +47,24 @@ std::string filled(std::string_view text, const std::function<std::string(const 
       scan(text, [&](std::string_view plain) { out += plain; }, [&](const Placeholder& f) { out += value(f); });
   if (!wrong.empty()) throw InternalError("a text with a brace that has no partner: " + std::string(wrong));
   return out;
+}
+
+std::optional<RegisterRange> registers_named(const Placeholder& p) {
+  RegisterRange r;
+  std::int64_t* number = &r.first;
+  bool digits = false;
+  for (const char c : p.field) {
+    if (c == '-' && digits && number == &r.first) {
+      number = &r.last, digits = false;
+      continue;
+    }
+    if (c < '0' || c > '9' || *number > 999) return std::nullopt;
+    *number = *number * 10 + (c - '0'), digits = true;
+  }
+  if (!digits) return std::nullopt;
+  if (number == &r.first) r.last = r.first, r.single = true;
+  if (r.last < r.first) return std::nullopt;
+  return r;
 }
 
 namespace {

@@ -123,7 +123,7 @@ struct ProgramWriter {
     if (loop.pipeline) {
       k += (k.empty() ? "pipeline of " : ", pipeline of ") + std::to_string(loop.pipeline->stages) + ":";
       for (Id load : loop.pipeline->loads) k += " " + p.stage(load).name;
-      if (loop.pipeline->async_copy) k += ", asynchronous";
+      if (loop.pipeline->async_copy) k += loop.pipeline->any_alignment ? ", asynchronous where aligned" : ", asynchronous";
     }
     return k;
   }

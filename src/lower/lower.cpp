@@ -77,10 +77,7 @@ ir::Kernel lower_variants(const ir::Program& program, const LowerOptions& option
   return kernel;
 }
 
-}  // namespace
-
-ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
-  if (!program.variants.empty()) return lower_variants(program, options);
+ir::Kernel lower_one(const ir::Program& program, const LowerOptions& options) {
   State state{program, {}, false, options.launches};
   bool& launches = state.launches;
   ir::walk(program.body, [&](const ir::Stmt& s) { launches = launches || ir::is_loop(s, ir::LoopKind::bound); });
@@ -106,6 +103,24 @@ ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
     if (options.observe) options.observe(pass.name, state.text());
   }
   return std::move(state.kernel);
+}
+
+}  // namespace
+
+ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
+  if (!program.variants.empty()) return lower_variants(program, options);
+  if (const auto both = options.async_copies ? lower_impl::by_alignment(program) : std::nullopt) {
+    if (ir::is_int(both->condition, std::int64_t{0})) return lower_one(both->otherwise, options);
+    ir::Kernel aligned = lower_one(both->aligned, options);
+    if (ir::is_int(both->condition, 1)) return aligned;
+    ir::Kernel kernel = lower_one(both->otherwise, options);
+    kernel.alignments = both->alignments;
+    kernel = lower_impl::either(both->condition, std::move(aligned), std::move(kernel), both->where);
+    analysis::verify(kernel, analysis::KernelForm::finished, "alignment");
+    if (options.observe) options.observe("alignment", ir::text(kernel));
+    return kernel;
+  }
+  return lower_one(program, options);
 }
 
 }  // namespace ashlar

@@ -42,6 +42,19 @@ void forget_facts(ir::Kernel&);  // what lowering knew: the kernel is finished
 // Of a program with variants: its kernel and theirs, lowered apart, as one.
 ir::Kernel one_of(const ir::Program&, ir::Kernel general, std::vector<ir::Kernel> variants);
 
+// Two kernels of one program as one: the first where the condition holds.
+ir::Kernel either(const Expr& condition, ir::Kernel, ir::Kernel otherwise, Where);
+
+// Of a program that copies asynchronously where its rows are aligned (Pipeline::any_alignment): what it is where they are,
+// under which condition, and what it is otherwise.
+struct ByAlignment {
+  ir::Program aligned, otherwise;
+  Expr condition;                             // over symbols, strides and `alignments`; true: always
+  std::vector<ir::AlignmentArg> alignments;
+  Where where = {};
+};
+std::optional<ByAlignment> by_alignment(const ir::Program&);
+
 // ---- small helpers over statements -------------------------------------------------------------------------------------
 ir::KStmt store_stmt(ir::Id buffer, Expr address, Expr value, Where);
 ir::KStmt if_stmt(Expr condition, std::vector<ir::KStmt> body, Where);

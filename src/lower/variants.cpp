@@ -38,6 +38,12 @@ class Renamed {
       strides_[s.id] = same == other_.strides.end() ? s.id + by_ : same->id;
       s.id = strides_.at(s.id);
     }
+    for (ir::AlignmentArg& a : k_.alignments) {
+      const auto same = std::find_if(other_.alignments.begin(), other_.alignments.end(),
+                                     [&](const ir::AlignmentArg& o) { return o.buffer == a.buffer; });
+      strides_[a.id] = same == other_.alignments.end() ? a.id + by_ : same->id;
+      a.id = strides_.at(a.id);
+    }
     std::map<Id, ir::KBuffer> buffers;
     for (auto& [id, b] : k_.buffers) {
       b.id = buffer(id);
@@ -121,7 +127,7 @@ class Renamed {
   Kernel& k_;
   const Kernel& other_;
   const Id by_;
-  std::map<Id, Id> strides_;
+  std::map<Id, Id> strides_;  // and what alignments are called
 };
 
 void number_launches(std::vector<KStmt>& list, const std::string& name, int& count) {
@@ -150,6 +156,9 @@ class Merged {
     for (const ir::StrideArg& s : v.strides)
       if (std::none_of(k_.strides.begin(), k_.strides.end(), [&](const ir::StrideArg& o) { return o.id == s.id; }))
         k_.strides.push_back(s);
+    for (const ir::AlignmentArg& a : v.alignments)
+      if (std::none_of(k_.alignments.begin(), k_.alignments.end(), [&](const ir::AlignmentArg& o) { return o.id == a.id; }))
+        k_.alignments.push_back(a);
     k_.intrinsics.merge(v.intrinsics);
     k_.tensor_maps.merge(v.tensor_maps);
     k_.next_id = std::max(k_.next_id, v.next_id);
@@ -206,6 +215,15 @@ ir::Kernel one_of(const ir::Program& p, ir::Kernel general, std::vector<ir::Kern
   Merged merged(std::move(general));
   for (std::size_t k = kernels.size(); k-- > 0;)
     merged.add(p.variants[k].condition, std::move(kernels[k]), p.variants[k].where);
+  return merged.take();
+}
+
+ir::Kernel either(const Expr& condition, ir::Kernel kernel, ir::Kernel otherwise, Where where) {
+  // What the entry checks is what the callers of both keep.
+  for (auto& [id, b] : kernel.buffers)
+    if (b.storage == ir::Storage::argument) b.align = otherwise.buffers.at(id).align;
+  Merged merged(std::move(otherwise));
+  merged.add(condition, std::move(kernel), where);
   return merged.take();
 }
 

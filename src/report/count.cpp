@@ -84,6 +84,7 @@ Counter::Counter(const ir::Kernel& k, ir::Substitution symbols) : k_(k), symbols
     for (std::size_t d = static_cast<std::size_t>(s.dim) + 1; d < extents.size(); ++d) stride = ir::mul(stride, extents[d]);
     symbols_.emplace_back(s.id, analysis::simplify(ir::substitute(stride, symbols_)));
   }
+  for (const ir::AlignmentArg& a : k_.alignments) symbols_.emplace_back(a.id, ir::index(0));
 }
 
 Expr Counter::known(const Expr& e) const { return ir::substitute(e, symbols_); }

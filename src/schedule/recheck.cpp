@@ -18,10 +18,11 @@
 namespace ashlar::schedule {
 namespace {
 
-// A padded split reads past the box of its nest, which every placement moves.
+// A padded split reads past the box of its nest, which every placement moves; of a covering one, what is computed inside.
 bool pads(const Program& p) {
-  return std::any_of(p.axes.begin(), p.axes.end(),
-                     [](const auto& a) { return a.second.tail == ir::Tail::pad && !a.second.factor.empty(); });
+  return std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) {
+    return (a.second.tail == ir::Tail::pad || a.second.tail == ir::Tail::cover) && !a.second.factor.empty();
+  });
 }
 
 // A loop without iterations, as in a variant for calls without elements: nothing in it is called.

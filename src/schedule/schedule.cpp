@@ -21,7 +21,7 @@ using schedule::Arg;
 namespace schedule {
 
 const char* word(Tail t) {
-  static constexpr const char* names[] = {"guard", "predicate", "shift", "pad", "peel", "exact"};
+  static constexpr const char* names[] = {"guard", "predicate", "shift", "pad", "peel", "exact", "cover"};
   return names[static_cast<int>(t)];
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("a step is a record: what is wrong in one is named") {
   says(told({Arg::loop(i), Arg::integer(4), Arg::integer(4)}, "split"), {"a word as argument 3 (tail), found a number"});
   says(told({Arg::loop(i), Arg::text("four"), Arg::text("guard")}, "split"), {"a number as argument 2 (factor), found a word"});
   says(told({Arg::loop(i), Arg::integer(4), Arg::text("ragged")}, "split"),
-       {"a tail: guard, predicate, shift, pad, peel or exact", "\"ragged\""});
+       {"a tail: guard, predicate, shift, pad, peel, exact or cover", "\"ragged\""});
   says(told({Arg::loop(i), Arg::text("middle")}, "peel"), {"an end: first, last or both", "\"middle\""});
   says(told({Arg::loop(i), Arg::loop(i)}, "reverse"), {"reverse: expected at most 1 argument, found 2"});
   says(told({Arg::loop(i), Arg::integer(4), Arg::text("guard"), Arg::text("kept")}, "split"), {"a handle: keep", "\"kept\""});

@@ -23,6 +23,7 @@ namespace ashlar::analysis {
 struct Domain {
   std::vector<Interval> box;       // of each iteration variable
   std::vector<Interval> computed;  // the box with what padded splits compute past it
+  std::vector<Interval> covered;   // that, with what is computed for it past its end (Tail::cover)
   // What holds wherever the stage has a point: its declared extents are at least 1; where it is inferred, what holds for all
   // its readers. Over symbols.
   std::vector<Expr> inhabited;

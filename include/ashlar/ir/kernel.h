@@ -189,12 +189,19 @@ struct StrideArg {
   int dim = 0;
 };
 
+// A variable of the host: how many bytes element 0 of an argument lies past a multiple of 16.
+struct AlignmentArg {
+  Id id = 0;
+  Id buffer = 0;
+};
+
 struct Kernel {
   std::string name;
   std::vector<Argument> arguments;  // in the order of declaration
   std::map<Id, Symbol> symbols;
   std::map<Id, ScalarArg> scalars;
   std::vector<StrideArg> strides;         // those that are not known to be 1
+  std::vector<AlignmentArg> alignments;   // those that a choice of the host asks for
   std::map<Id, Buffer> argument_buffers;  // shapes, facts and alignment, which entry checks
   std::map<Id, KBuffer> buffers;
   std::map<Id, Intrinsic> intrinsics;  // what the calls call

@@ -57,6 +57,7 @@ struct Ring {
   int stages = 2;
   std::map<Id, std::int64_t> buffers;  // what the loads write, with the elements of one copy
   bool async_copy = false;             // by asynchronous copies, where the device has them
+  bool any_alignment = false;          // where an asynchronous copy cannot be, an ordinary one
   Where where = {};
 };
 

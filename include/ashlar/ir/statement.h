@@ -32,7 +32,7 @@ namespace ashlar::ir {
 
 // ---- axes ------------------------------------------------------------------------------------------------------------
 // How a split treats an extent that its factor does not divide.
-enum class Tail { guard, predicate, shift, pad, peel, exact };
+enum class Tail { guard, predicate, shift, pad, peel, exact, cover };
 
 // One loop variable of a nest. It counts from 0, and knows what it came from.
 struct Axis {
@@ -88,6 +88,8 @@ struct Pipeline {
   int stages = 0;              // at least 2
   std::vector<Id> loads = {};  // stages, each computed in the loop
   bool async_copy = false;
+  // Where rows do not begin at multiples of the copies' size, as each call shows, the copies are ordinary ones.
+  bool any_alignment = false;
   Where where = {};
 };
 

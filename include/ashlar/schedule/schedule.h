@@ -95,9 +95,9 @@ struct Parts {
 };  // split(k, Parts{8}): into 8, instead of by 8
 
 // What a split does with an extent that the factor does not divide: guard (the default) tests, shift moves the last tile back,
-// pad computes past the end, peel makes a separate loop for the last tile, exact proves that the factor divides. predicate is
-// another name for guard.
-enum class Tail { guard, predicate, shift, pad, peel, exact };
+// pad computes past the end, peel makes a separate loop for the last tile, exact proves that the factor divides. cover tests as
+// guard does, but what is computed inside of the loops is computed for whole tiles. predicate is another name for guard.
+enum class Tail { guard, predicate, shift, pad, peel, exact, cover };
 enum class Peel { first, last };
 enum class Place { last, first };  // rfactor's new dimension comes after or before the others
 struct Ends {                      // the loops over the iterations taken out at both ends
@@ -338,6 +338,9 @@ struct Async {  // how a loop is pipelined
   int stages = 2;
   std::vector<Stage> loads = {};
   bool async_copy = false;  // by the asynchronous copies of the device, where it has them
+  // With async_copy: arguments need not promise that their rows begin at multiples of the copies' size. Each call shows it, and
+  // takes ordinary copies if they do not.
+  bool any_alignment = false;
 };
 
 class Schedule {  // of a program: a value, copying is deep

@@ -13,6 +13,7 @@
 #include <ashlar/schedules/matmul.h>
 
 #include "schedules/src/families/gpu.h"
+#include "schedules/src/families/gpu_tensor.h"
 #include "schedules/src/families/matmul.h"
 
 namespace ashlar::schedules {
@@ -58,25 +59,9 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
 
   const Stage a = s.cache_read(A, {sums}, Scope::shared, Operand(0, where), where);
   const Stage b = s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where);
-  if (o.transposed_a)
-    expect_factor(family, "A read at [.., k, i]", s, sums, a, batch + 2, batch, where);
-  else
-    expect_factor(family, "A read at [.., i, k]", s, sums, a, batch, batch + 2, where);
-  if (o.transposed_b)
-    expect_factor(family, "B read at [.., j, k]", s, sums, b, batch + 1, batch + 2, where);
-  else
-    expect_factor(family, "B read at [.., k, j]", s, sums, b, batch + 2, batch + 1, where);
+  expect_factors(s, sums, a, b, batch, o, where);
 
-  // What a sum starts from (a bias) is copied for the tile, with zeros past the end.
-  std::vector<Stage> starts;
-  std::vector<ir::Id> read;
-  ir::walk(definition(s, sums).inits[0], [&](const Expr& e) {
-    if (ir::is(e, ir::Op::load) && std::find(read.begin(), read.end(), e.node()->id) == read.end())
-      read.push_back(e.node()->id);
-    return true;
-  });
-  for (const ir::Id buffer : read)
-    starts.push_back(s.cache_read(tensor_of(s, buffer, where), {sums}, Scope::global, Operand(0, where), where));
+  const std::vector<Stage> starts = start_copies(s, sums, Scope::global, where);
 
   const Tiles blocks =
       result.tile(nest[batch], nest[batch + 1], o.threads_i * tile_i, o.threads_j * tile_j, Tail::guard, where);
@@ -152,9 +137,41 @@ void expect_product(const Schedule& s, const Stage& product, const GpuMatmulOpti
 
 }  // namespace
 
+namespace detail {
+
+void expect_factors(const Schedule& s, const Stage& sums, const Stage& a, const Stage& b, std::size_t batch,
+                    const GpuMatmulOptions& o, Where where) {
+  const char* family = "gpu_matmul";
+  if (o.transposed_a)
+    expect_factor(family, "A read at [.., k, i]", s, sums, a, batch + 2, batch, where);
+  else
+    expect_factor(family, "A read at [.., i, k]", s, sums, a, batch, batch + 2, where);
+  if (o.transposed_b)
+    expect_factor(family, "B read at [.., j, k]", s, sums, b, batch + 1, batch + 2, where);
+  else
+    expect_factor(family, "B read at [.., k, j]", s, sums, b, batch + 2, batch + 1, where);
+}
+
+std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& scope, Where where) {
+  std::vector<Stage> starts;
+  std::vector<ir::Id> read;
+  ir::walk(definition(s, sums).inits[0], [&](const Expr& e) {
+    if (ir::is(e, ir::Op::load) && std::find(read.begin(), read.end(), e.node()->id) == read.end())
+      read.push_back(e.node()->id);
+    return true;
+  });
+  for (const ir::Id buffer : read)
+    starts.push_back(s.cache_read(tensor_of(s, buffer, where), {sums}, scope, Operand(0, where), where));
+  return starts;
+}
+
+}  // namespace detail
+
 void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const GpuMatmulOptions& o, Where where) {
   const AtLine line(where);
   expect_product(s, product, o, where);
+  if (const auto tiles = detail::tensor_tiles(s, product, A, B, o, where))
+    return detail::tensor_product(s, s.cache_write(product, Scope::fragment, where), product, A, B, *tiles, o, where);
   shared_tiles(s, s.cache_write(product, Scope::registers, where), product, A, B, o, where);
 }
 
@@ -169,6 +186,10 @@ void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor
                      : d.is_recurrence() ? ", a recurrence"
                                          : " of " + std::to_string(d.spatial_rank()) + " dimensions"),
            where);
+  if (const auto tiles = detail::tensor_tiles(s, product, A, B, o, where)) {
+    product.store_in(Scope::fragment, where);
+    return detail::tensor_product(s, product, result, A, B, *tiles, o, where);
+  }
   shared_tiles(s, product, result, A, B, o, where);
   product.store_in(Scope::registers, where);
 }

@@ -62,11 +62,14 @@ Interval eliminate(const Interval& i, std::span<const VarRange> vars, const Fact
   return out;
 }
 
+// Does what stands inside of the split's loops compute whole tiles?
+bool whole_tiles(ir::Tail tail) { return tail == ir::Tail::pad || tail == ir::Tail::cover; }
+
 // Is there a split below the axis whose own tail is guarded?
 bool guarded_below(const Program& p, Id axis) {
   for (Id n : p.axis(axis).became) {
     const auto& parts = p.axis(n).became;
-    if (parts.size() == 2 && p.axis(parts[0]).tail != ir::Tail::exact && p.axis(parts[0]).tail != ir::Tail::pad) return true;
+    if (parts.size() == 2 && p.axis(parts[0]).tail != ir::Tail::exact && !whole_tiles(p.axis(parts[0]).tail)) return true;
     if (guarded_below(p, n)) return true;
   }
   return false;
@@ -81,7 +84,7 @@ Expr largest_guarded(const Program& p, Id axis, std::span<const VarRange> loops,
   const Expr outer = largest_guarded(p, a.became[0], loops, facts), inner = largest_guarded(p, a.became[1], loops, facts);
   if (outer.empty() || inner.empty()) return {};
   const Interval value{{}, ir::add(ir::mul(outer, p.axis(a.became[0]).factor), inner)};
-  if (p.axis(a.became[0]).tail == ir::Tail::pad) return value.hi;
+  if (whole_tiles(p.axis(a.became[0]).tail)) return value.hi;
   return intersect(value, {{}, ir::sub(a.extent, ir::index(1))}, facts).hi;
 }
 
@@ -210,12 +213,13 @@ void widen(std::vector<Interval>& box, std::size_t d, const Interval& by, bool f
 // ---- what stands in regions.h --------------------------------------------------------------------------------------------
 
 namespace {
-// Does a split below the axis run past its extent? A padded one does, and an exact one whose outer axis is padded.
+// Does a split below the axis run past its extent? A padded one does, and an exact one whose outer axis is padded. Of a covering
+// one what stands inside does.
 bool padded(const Program& p, Id axis) {
   const ir::Axis& a = p.axis(axis);
   if (a.became.size() != 2) return false;
   const ir::Tail tail = p.axis(a.became[0]).tail;
-  return tail == ir::Tail::pad || (tail == ir::Tail::exact && padded(p, a.became[0]));
+  return whole_tiles(tail) || (tail == ir::Tail::exact && padded(p, a.became[0]));
 }
 }  // namespace
 
@@ -295,7 +299,7 @@ std::vector<Expr> conditions_of(const Program& p, const Path& path, bool spatial
       for (const Expr& e : ir::skew_conditions(p, a.id)) add(e);
       if (a.became.size() != 2) continue;
       const ir::Tail tail = p.axis(a.became[0]).tail;
-      if (tail == ir::Tail::guard || tail == ir::Tail::predicate || tail == ir::Tail::peel)
+      if (tail == ir::Tail::guard || tail == ir::Tail::predicate || tail == ir::Tail::peel || tail == ir::Tail::cover)
         add(ir::lt(ir::axis_value(p, a.id), a.extent));
     }
   }

@@ -11,6 +11,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include <ashlar/analysis/reads.h>
+#include "analysis/regions/cover.h"
 
 namespace ashlar::analysis {
 
@@ -34,13 +35,16 @@ Expr rounding_unit(const Program& p, const ir::Axis& outer, const ir::Axis** roo
 }
 
 bool pads(const ir::Axis& a) { return a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::pad; }
+bool covers(const ir::Axis& a) { return a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::cover; }
+
+using Past = std::map<Id, std::optional<std::int64_t>>;
 
 // How far past its box each iteration variable runs: a padded split rounds its extent up to a multiple of its factor. Nothing
-// for a factor that is no constant.
-std::map<Id, std::optional<std::int64_t>> overshoots(const Program& p, const Facts& facts) {
-  std::map<Id, std::optional<std::int64_t>> result;
+// for a factor that is no constant. `by`: which splits.
+Past overshoots(const Program& p, const Facts& facts, bool (*by)(const ir::Axis&)) {
+  Past result;
   for (const auto& [id, a] : p.axes) {
-    if (!pads(a)) continue;
+    if (!by(a)) continue;
     const ir::Axis* root = nullptr;
     const Expr unit = rounding_unit(p, a, &root);
     auto& most = result.emplace(root->iter, 0).first->second;
@@ -159,7 +163,7 @@ bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reade
   std::vector<VarRange> ranges, spatial;  // the start of a reduction is read at spatial points, also where there are no terms
   std::vector<VarRange> data;             // what tables say of bounds; nobody knows when a domain is laid out
   for (std::size_t k = reader.iters.size(); k-- > 0;) {
-    Interval i = theirs.computed[k];
+    Interval i = theirs.covered[k];
     for (Expr* end : {&i.lo, &i.hi})
       if (!end->empty()) *end = without_data(*end, data, facts);
     ranges.push_back({reader.iters[k].id, i});
@@ -240,7 +244,10 @@ const Domain& Domains::at(Id stage) const {
 namespace {
 
 using Readers = std::map<Id, std::set<Id>>;
-using Overshoots = std::map<Id, std::optional<std::int64_t>>;
+struct Overshoots {
+  Past padded, covered;
+  friend bool operator==(const Overshoots&, const Overshoots&) = default;
+};
 
 // Domains follow from definitions and padded splits, which few steps of a schedule touch: the last answers are kept, with what
 // they were the answers for.
@@ -272,6 +279,7 @@ bool same_domain(const Domain& a, const Domain& b) {
   const auto same_interval = [&](const Interval& x, const Interval& y) { return same(x.lo, y.lo) && same(x.hi, y.hi); };
   return std::equal(a.box.begin(), a.box.end(), b.box.begin(), b.box.end(), same_interval) &&
          std::equal(a.computed.begin(), a.computed.end(), b.computed.begin(), b.computed.end(), same_interval) &&
+         std::equal(a.covered.begin(), a.covered.end(), b.covered.begin(), b.covered.end(), same_interval) &&
          std::equal(a.inhabited.begin(), a.inhabited.end(), b.inhabited.begin(), b.inhabited.end(), same);
 }
 
@@ -327,7 +335,7 @@ class Follow {
 
   // Of a stage that is defined as it was: is all that its domain follows from the same?
   bool follows_from_the_same(const ir::Stage& stage) const {
-    if (!inferred(stage)) return true;
+    if (!inferred(stage)) return past_.covered.empty();  // what its readers cover past its end
     if (stage.origin == ir::Stage::Origin::cache_read && !stage.has_fill) return false;  // what it copies has a say
     const auto now = readers_.find(stage.id), then = before_->readers.find(stage.id);
     if ((now == readers_.end()) != (then == before_->readers.end())) return false;
@@ -359,9 +367,15 @@ class Follow {
       const bool spatial = v.kind != ir::IterKind::reduce;
       Interval i = inferred(stage) && spatial ? hulls[k] : Interval{v.begin, ir::sub(v.end, ir::index(1))};
       domain.box.push_back(i);
-      if (const auto it = past_.find(v.id); it != past_.end() && !i.hi.empty())
-        i.hi = it->second ? ir::add(i.hi, ir::index(*it->second)) : Expr{};
-      domain.computed.push_back(i);
+      if (!inferred(stage) && spatial && !past_.covered.empty())
+        if (const std::int64_t n = covered_past(p_, stage, k)) i.hi = ir::add(i.hi, ir::index(n));
+      const auto past = [&](const Past& splits) {
+        if (const auto it = splits.find(v.id); it != splits.end() && !i.hi.empty())
+          i.hi = it->second ? ir::add(i.hi, ir::index(*it->second)) : Expr{};
+        return i;
+      };
+      domain.computed.push_back(past(past_.padded));
+      domain.covered.push_back(past(past_.covered));
       if (!inferred(stage) && spatial) domain.inhabited.push_back(ir::ge(ir::sub(v.end, v.begin), ir::index(1)));
     }
     return domain;
@@ -381,7 +395,7 @@ class Follow {
 Domains domains_of(const Program& p) {
   thread_local std::vector<Remembered> last;  // the newest first: of a program before a step, and of the one after it
   const Facts facts = facts_of_arguments(p);
-  const Overshoots past = overshoots(p, facts);
+  const Overshoots past{overshoots(p, facts, pads), overshoots(p, facts, covers)};
   for (std::size_t k = 0; k < last.size(); ++k)
     if (last[k].is_of(p, past)) {
       if (k) std::swap(last[0], last[k]);

@@ -14,6 +14,7 @@
 
 #include <ashlar/analysis/blocks.h>
 #include <ashlar/analysis/reads.h>
+#include "analysis/regions/cover.h"
 #include "analysis/regions/relax.h"
 #include <ashlar/analysis/kept_boxes.h>
 
@@ -271,6 +272,7 @@ std::vector<Interval> box_of(const Program& p, const TreeIndex& tree, const Path
   }
   if (!any) refuse("region", "a reader of " + stage.name + " in the loop it is computed in", "none", nest.where);
   if (!declared && !domains) domains = domains_of(p);
+  const bool covers = std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::cover; });
   // What has a fill has a value everywhere: its domain, the hull of all reads, is only taken where it makes a box simpler,
   // and where the hull over threads has no bound (a tile of rows f / N of a fused loop over threads, f in [0, N * N)).
   const auto within = [&](const Interval& i, const Interval& domain) {
@@ -282,7 +284,9 @@ std::vector<Interval> box_of(const Program& p, const TreeIndex& tree, const Path
   };
   for (std::size_t k = 0; k < rank; ++k) {
     const ir::IterVar& v = stage.iters[k];
-    const Interval domain = declared ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : domains->at(stage.id).box[k];
+    Interval domain = declared ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : domains->at(stage.id).box[k];
+    if (declared && covers)
+      if (const std::int64_t n = covered_past(p, stage, k)) domain.hi = ir::add(domain.hi, ir::index(n));
     box[k] = within(over_threads(p, path, stage, box[k], facts), domain);
     const Interval at_tables = within(over_threads(p, path, stage, held[k], facts), domain);
     if (is_window(at_tables, facts)) box[k] = at_tables;
@@ -438,7 +442,9 @@ void derive_once(Program& p, Id within, const Program* before) {
   if (before) kept.emplace(*before, p, tree);
   std::optional<Domains> domains;  // where something needs them
   Windows windows(p, tree, domains);
-  const bool pads = std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::pad; });
+  const bool pads = std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) {
+    return a.second.tail == ir::Tail::pad || a.second.tail == ir::Tail::cover;
+  });
   std::map<Id, std::vector<const Path*>> nests_of;  // by stage
   for (const Path& path : tree.nests) {
     NestStmt& nest = const_cast<Stmt*>(path.back())->get<NestStmt>();

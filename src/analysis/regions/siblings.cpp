@@ -11,7 +11,7 @@ std::optional<Values> values_of(const ir::Program& p, const Stmt& nest, Id axis)
   const ir::Axis* a = &p.axis(axis);
   Expr unit = ir::index(1);
   while (a->origin == ir::Axis::Origin::split_outer) {
-    if (a->parts > 0 || a->tail == ir::Tail::shift || a->tail == ir::Tail::pad) return {};
+    if (a->parts > 0 || a->tail == ir::Tail::shift || a->tail == ir::Tail::pad || a->tail == ir::Tail::cover) return {};
     unit = ir::mul(unit, a->factor);
     a = &p.axis(a->parent);
   }

@@ -57,7 +57,7 @@ bool same(const ir::Axis& a, const ir::Axis& b) {
          same(a.extent, b.extent);
 }
 bool same(const ir::Pipeline& a, const ir::Pipeline& b) {
-  return a.stages == b.stages && a.async_copy == b.async_copy && a.loads == b.loads;
+  return a.stages == b.stages && a.async_copy == b.async_copy && a.any_alignment == b.any_alignment && a.loads == b.loads;
 }
 bool same(const ir::Symbol& a, const ir::Symbol& b) {
   return a.min == b.min && a.max == b.max && a.multiple_of == b.multiple_of;

@@ -112,7 +112,13 @@ Broken ids_variables(const View& v) {
     known.insert(known.end(), s.reducer.left.begin(), s.reducer.left.end());
     known.insert(known.end(), s.reducer.right.begin(), s.reducer.right.end());
   }
-  for (const auto& [id, b] : v.p.buffers) known.insert(known.end(), b.layout.vars.begin(), b.layout.vars.end());
+  for (const auto& [id, b] : v.p.buffers) {
+    known.insert(known.end(), b.layout.vars.begin(), b.layout.vars.end());
+    const bool given = b.role == ir::Role::input || b.role == ir::Role::output;  // names what the caller says
+    for (const Expr& stride : b.layout.strides)
+      if (given)
+        for (const Id variable : ir::free_vars(stride)) known.push_back(variable);
+  }
   std::sort(known.begin(), known.end());
   for (const View::Node& n : v.nodes)
     if (ir::is(*n.e, Op::var) && !std::binary_search(known.begin(), known.end(), n.e->node()->id))

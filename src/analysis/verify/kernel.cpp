@@ -111,6 +111,7 @@ class Checker {
     define(ir::vscale_id, ir::index_type);
     for (const auto& [id, s] : k_.scalars) define(id, s.type);
     for (const auto& s : k_.strides) define(s.id, ir::index_type);
+    for (const auto& a : k_.alignments) define(a.id, ir::index_type);
     for (const auto& [id, type] : types_) given(id, "a variable");
     for (const auto& [id, m] : k_.tensor_maps) given(id, m.name.c_str());
     for (const auto& [id, b] : k_.buffers) {

@@ -26,6 +26,11 @@ void bind_arguments(Emitter& e, Value* args) {
     }
     e.bind(f.id, e.math.from_memory(f.type, v), multiple);
   }
+  for (const ir::AlignmentArg& a : k.alignments) {
+    const ArgField& f = e.unit.layout.field(ArgField::Kind::pointer, a.buffer);
+    Value* at = e.b.CreatePtrToInt(load_field(e.b, e.b.getPtrTy(), args, static_cast<std::size_t>(f.offset)), e.b.getInt64Ty());
+    e.bind(a.id, e.b.CreateAnd(at, e.b.getInt64(15)));
+  }
 }
 
 Value* slots_of(Emitter& e, Value* context) {

@@ -144,6 +144,7 @@ ir::Ring Flattener::ring_of(const Stmt& s) {
   ir::Ring ring;
   ring.stages = pipeline.stages;
   ring.async_copy = pipeline.async_copy;
+  ring.any_alignment = pipeline.any_alignment;
   ring.where = pipeline.where;
   for (const Stmt& a : s.body()) {
     const ir::AllocStmt* alloc = a.as<ir::AllocStmt>();

@@ -79,8 +79,12 @@ Place place_argument(ir::Kernel& k, ir::Program& p, const ir::Buffer& b) {
   if (!b.layout.strides.empty()) {
     place.stride = b.layout.strides;
     for (std::size_t d = 0; d < rank; ++d)
-      if (ir::is(place.stride[d], ir::Op::var) && !p.symbols.count(place.stride[d].node()->id))
-        k.strides.push_back({place.stride[d].node()->id, b.id, static_cast<int>(d)});
+      ir::walk(place.stride[d], [&](const Expr& e) {
+        if (ir::is(e, ir::Op::var) && !p.symbols.count(e.node()->id) &&
+            std::none_of(k.strides.begin(), k.strides.end(), [&](const ir::StrideArg& s) { return s.id == e.node()->id; }))
+          k.strides.push_back({e.node()->id, b.id, static_cast<int>(d)});
+        return true;
+      });
   } else if (b.packed_by_caller || b.order == ir::Buffer::Order::dense) {
     place.stride = dense_strides(extents, facts);
   } else {

@@ -13,6 +13,7 @@
 //
 // A copy is a store of what is loaded from global memory, with 0 where a mask or a select says that there is nothing.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -186,16 +187,52 @@ class Pipeliner {
   std::vector<KStmt> asynchronous(std::vector<KStmt> list, const Ring& ring, const Facts& facts) {
     for (KStmt& s : list) {
       if (const auto* store = s.as<KStore>(); store && ring.buffers.count(store->buffer)) {
-        s = copy(*store, s.where, 1, ring, facts);
+        if (ring.any_alignment) {
+          if (auto made = attempted([&] { return copy(*store, s.where, 1, ring, facts); })) s = std::move(*made);
+        } else {
+          s = copy(*store, s.where, 1, ring, facts);
+        }
       } else if (auto* lanes = ir::as_loop(s, ir::LoopKind::vectorized)) {
-        s = vector_copy(std::move(*lanes), s.where, ring, facts);
+        if (ring.any_alignment) {
+          if (auto made = attempted([&] { return vector_copy(*lanes, s.where, ring, facts); })) s = std::move(*made);
+        } else {
+          s = vector_copy(std::move(*lanes), s.where, ring, facts);
+        }
       } else {
         const auto* loop = s.as<KFor>();
         const Facts inner = loop ? inside(facts, *loop) : facts;
         for (auto* part : s.bodies()) *part = asynchronous(std::move(*part), ring, inner);
+        unroll_copies(s);
       }
     }
     return list;
+  }
+
+  // The few copies of a thread that have conditions: what these have in common in all iterations of the pipelined loop leaves
+  // it. Without conditions a loop is better, whose address moves by one addition.
+  static void unroll_copies(KStmt& s) {
+    constexpr std::int64_t few = 16;
+    KFor* const loop = ir::as_loop(s, ir::LoopKind::serial);
+    std::int64_t count = 0;
+    const auto copies = [](const auto& self, const std::vector<KStmt>& list) -> bool {
+      return std::all_of(list.begin(), list.end(), [&](const KStmt& k) {
+        const auto* branch = k.as<ir::KIf>();
+        const auto* call = k.as<ir::KCall>();
+        return (call && !ir::is_int(call->actuals.back().address)) || (branch && branch->otherwise.empty() && self(self, branch->body));
+      });
+    };
+    if (loop && ir::is_int(loop->extent, &count) && ir::is_int(loop->begin) && count <= few && copies(copies, loop->body))
+      loop->kind = ir::LoopKind::unrolled;
+  }
+
+  // What may be ordinary copies stay so where asynchronous ones cannot be.
+  template <class F>
+  static std::optional<KStmt> attempted(F&& make) {
+    try {
+      return make();
+    } catch (const RefusalError&) {
+      return std::nullopt;
+    }
   }
 
   [[noreturn]] static void refuse(const Ring& ring, const std::string& found) {
@@ -273,10 +310,19 @@ class Pipeliner {
     };
     if (!follows(only.address) || !follows(ir::args_of(from.load)[0])) refuse(ring, "lanes that are no neighbours");
     if (!from.when.empty() && ir::uses_var(from.when, loop.var)) {
-      // of a ragged vector the first lanes are there: as many as the conditions leave
-      const Expr whole = analysis::simplify(ir::substitute(from.when, {{loop.var, ir::index(0)}}), facts);
-      const Expr last = analysis::simplify(ir::substitute(from.when, {{loop.var, ir::index(lanes - 1)}}), facts);
-      if (!analysis::can_prove(ir::logic_or(ir::logic_not(whole), last), facts))
+      // each condition holds for all lanes if it does for the first
+      const auto all_or_none = [&](const auto& self, const Expr& e) -> bool {
+        if (!ir::uses_var(e, loop.var)) return true;
+        if (ir::is(e, ir::Op::logic_and)) {
+          const auto args = ir::args_of(e);
+          return std::all_of(args.begin(), args.end(), [&](const Expr& a) { return self(self, a); });
+        }
+        const Expr first = analysis::simplify(ir::substitute(e, {{loop.var, ir::index(0)}}), facts);
+        const Expr last = analysis::simplify(ir::substitute(e, {{loop.var, ir::index(lanes - 1)}}), facts);
+        const Expr some[] = {first, ir::logic_not(last)};
+        return analysis::no_solution(some, facts).answer == analysis::Answer::proved;
+      };
+      if (!all_or_none(all_or_none, from.when))
         refuse(ring, "a vector some of whose lanes do not copy, where " + ir::text(from.when));
     }
     KStmt store = statement;

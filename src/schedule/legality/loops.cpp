@@ -81,13 +81,15 @@ const char* word(ir::ReducerKind kind) {
   return words[static_cast<int>(kind)];
 }
 
-void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
+// Tail::pad and Tail::cover, of which the second computes other stages past the end, and not this one.
+void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop, bool covers) {
+  const std::string tail = covers ? "Tail::cover" : "Tail::pad";
   const ir::Axis* a = &c.p.axis(loop.get<LoopStmt>().axis);
   while (a->origin == ir::Axis::Origin::split_outer) {
     const ir::Axis& split = c.p.axis(a->parent);
     // That tiles begin at different places is what vectors, threads and workers rely on: each tile is there once.
     if (a->tail == ir::Tail::shift)
-      c.unproved(Obligation::overcompute, "Tail::pad on a loop that may go past its end",
+      c.unproved(Obligation::overcompute, tail + " on a loop that may go past its end",
                  name_of(c.p, loop) + ", over the tiles of " + split.name + ", split with Tail::shift at " + location(a->where),
                  "iterations " + a->name + " = " + ir::text(ir::sub(a->extent, ir::index(1))) + " and " + a->name + " = " +
                      ir::text(a->extent) + " would both compute the last tile, from " + split.name + " = " +
@@ -96,7 +98,7 @@ void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
   }
   if (a->origin != ir::Axis::Origin::root)
     return c.unproved(Obligation::overcompute,
-                      "Tail::pad on a loop that runs over a whole dimension (or the outer part of one)",
+                      tail + " on a loop that runs over a whole dimension (or the outer part of one)",
                       name_of(c.p, loop) + (a->origin == ir::Axis::Origin::fused    ? ", a fused loop"
                                             : a->origin == ir::Axis::Origin::skewed ? ", a skewed loop"
                                                                                     : ", an inner part"));
@@ -105,6 +107,13 @@ void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
       c.unproved(Obligation::overcompute,
                  "a loop in the order of its variable: what lies past the end of a reversed one is before its begin",
                  name_of(c.p, loop));
+  if (covers) {
+    if (a->reduce)
+      c.unproved(Obligation::overcompute, "Tail::cover on a spatial loop", name_of(c.p, loop) + ", a reduction");
+    if (stage.scatters())
+      c.unproved(Obligation::overcompute, "Tail::cover on a stage that computes each of its points", stage.name + ", a scatter");
+    return;
+  }
   for (Id b : stage.buffers)
     if (!a->reduce && c.p.buffer(b).role != ir::Role::temporary)
       c.unproved(Obligation::overcompute, "Tail::pad on a stage with storage of its own",
@@ -172,7 +181,7 @@ void prove_tail(Context& c, const Stmt& loop, const Expr& factor, ir::Tail tail)
   if (stage.is_recurrence() && tail == ir::Tail::shift)
     c.unproved(Obligation::idempotent, "a stage that does not read itself",
                stage.name + ", a recurrence: the last tile would compute again what other steps have read");
-  if (stage.is_recurrence() && tail == ir::Tail::pad)
+  if (stage.is_recurrence() && (tail == ir::Tail::pad || tail == ir::Tail::cover))
     c.unproved(Obligation::overcompute, "a stage that does not read itself",
                stage.name + ", a recurrence: what lies past the end of " + name + " has nothing before it");
   switch (tail) {
@@ -201,7 +210,8 @@ void prove_tail(Context& c, const Stmt& loop, const Expr& factor, ir::Tail tail)
       break;
     }
     case ir::Tail::pad:
-      prove_pad(c, stage, loop);
+    case ir::Tail::cover:
+      prove_pad(c, stage, loop, tail == ir::Tail::cover);
       break;
     default:
       break;

@@ -65,7 +65,7 @@ constexpr Parameter point() { return {Type::point, "point"}; }
 constexpr Parameter condition() { return {Type::condition, "condition"}; }
 constexpr Parameter value(const char* name) { return {Type::value, name}; }
 constexpr Parameter rescale() { return {Type::rescale, "rescale"}; }
-constexpr Parameter tail() { return word("tail", "guard predicate shift pad peel exact").as("Tail::").unsaid("guard"); }
+constexpr Parameter tail() { return word("tail", "guard predicate shift pad peel exact cover").as("Tail::").unsaid("guard"); }
 }  // namespace takes
 
 class Parameters {

@@ -54,6 +54,9 @@ struct DefaultOptions {
   bool stream = true;
   // Instructions that treat subnormal numbers as 0 may be used (vdpbf16ps, for matrix multiplications of bf16 on x86).
   bool subnormals_as_zero = false;
+  // Matrix multiplications of f16 and bf16 with sums in f32, and of bytes, may use the tensor cores of NVIDIA devices, which add
+  // floats in an order of their own (docs/ir.md, "Tensor cores"). Not for floats where `regroup` is off. f32 never does.
+  bool tensor_cores = true;
 };
 
 struct Choice {

@@ -20,7 +20,25 @@
 //
 // Sums in registers over tiles in shared memory are described by Volkov and Demmel, Benchmarking GPUs to tune dense linear
 // algebra, 2008. Neighbouring threads each read 4 neighbours of a row of the B tile, and share one element of the A tile. Sums
-// keep their order. Correct for every extent. Tensor cores are not used: docs/schedules.md, "Instructions of a warp". Refused:
+// keep their order. Correct for every extent.
+//
+// On CUDA, products of f16 and bf16 with sums in f32, and of bytes with sums in i32, are computed by tensor cores instead, which
+// add floats in an order of their own (docs/ir.md, "Tensor cores"); {.math = GpuMatmulOptions::Math::exact} refuses them, and
+// f32 gets them if `math` asks for tf32. A block computes 128 x 128 results, each of its four warps 64 x 64; 64 x 64 and
+// 32 x 32 where the sizes are numbers and so small that most of the chip would be idle:
+//
+//   for bi, for bj                          block_y, block_x
+//     for w in 4                            warp
+//       sums, 64 x 64 in the registers of a warp:
+//         for ko (64 bytes of a row at a time)
+//           A and B tile                    shared memory, a ring of four, asynchronous copies of 16 bytes; zeros past the end
+//           for kk                          64 rows of A, 64 columns of B in registers, by ldmatrix; 4 x 4 products by mma
+//       results
+//
+// The copies need rows that begin and end at multiples of 16 bytes. Each call shows whether they do; if not, elements are copied
+// one by one. threads_i, threads_j, block_k and stages concern the form without tensor cores; tile_i and tile_j ask for it.
+//
+// Refused:
 // a processor, a product with other loops or that reads A and B at other indices, a result with other dimensions, more threads
 // or shared memory than a block of the target has.
 #include <ashlar/schedule/schedule.h>
@@ -28,6 +46,12 @@
 namespace ashlar::schedules {
 
 struct GpuMatmulOptions {
+  enum class Math {
+    by_type,     // tensor cores for f16 and bf16 with sums in f32, and for bytes with sums in i32; all else by fma
+    exact,       // no tensor cores: every sum is the one that the definition says, to the bit
+    tf32,        // f32 by tensor cores, on factors that are rounded to tf32: 10 bits after the point
+    tf32_twice,  // f32 by tensor cores, on factors that are sums of two tf32 numbers (3xTF32): nearly as precise as f32
+  } math = Math::by_type;
   int threads_i = 16, threads_j = 16;  // in a block
   int tile_i = 0, tile_j = 0;          // rows and columns of one thread; 0: 8, or fewer if that covers a small product
   int block_k = 8;                     // steps of k between two copies

@@ -47,13 +47,14 @@ Value* Arithmetic::clamped_to_integer(Type to, Type from, Value* x) {
   return is_unsigned ? result : b_.CreateSelect(b_.CreateFCmpORD(x, x), result, integer(to, 0));
 }
 
-// f32 to f16, and to bf16, of which there is one NaN.
+// f32 to f16, and to bf16. LLVM does not say which NaN of bf16 a processor gives; a device has one (PTX ISA, "cvt").
 Value* Arithmetic::narrowed(Type t, Value* x) {
   // LLVM looks through two roundings for a sign, and would call a function for the two in one.
   if (host_ && llvm::isa<llvm::FPTruncInst>(x)) x = intrinsic(llvm::Intrinsic::arithmetic_fence, {x});
   if (t.code == Type::Code::bfloat) {
     const Type word = ir::like(u32, t);
     Value* rounded = b_.CreateBitCast(b_.CreateFPTrunc(x, vector_of(b_.getBFloatTy(), t)), type(t));
+    if (!host_) return rounded;
     Value* sign = b_.CreateAnd(b_.CreateLShr(bits_of(ir::like(f32, t), x), integer(word, 16)), integer(word, 0x8000));
     return b_.CreateSelect(b_.CreateFCmpUNO(x, x), b_.CreateTrunc(b_.CreateOr(sign, integer(word, 0x7FC0)), type(t)), rounded);
   }

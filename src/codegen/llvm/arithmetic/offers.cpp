@@ -40,8 +40,9 @@ void offer_floats(std::vector<Offer>& all, const Target& target, bool device) {
   const bool fuses = device || target.offers("fma");
   all.push_back({Op::fma, [=](Type t, Type) { return t.is_float() && (t.bits == 64 || fuses); }});  // f64: Emitter::fused
   const bool halves = device || target.offers("half");
-  // BFCVTN; what x86-64 has for it (vcvtneps2bf16) takes subnormals for zero.
-  const bool brains = !device && target.architecture() == Architecture::aarch64 && target.has("bf16");
+  // BFCVTN, cvt.rn.bf16; what x86-64 has for it (vcvtneps2bf16) takes subnormals for zero.
+  const bool brains =
+      device ? target.has("sm_80") : target.architecture() == Architecture::aarch64 && target.has("bf16");
   all.push_back({Op::cast, [=](Type from, Type to) {
                    from = from.element(), to = to.element();
                    if (halves && ((from == f16 && to == f32) || (from == f32 && to == f16))) return true;

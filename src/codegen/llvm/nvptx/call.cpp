@@ -111,23 +111,25 @@ class Calling {
     return "{" + text + "}";
   }
   // The registers that operand n's results go to; finish() stores them.
-  std::string written(std::size_t n) {
+  std::string written(std::size_t n) { return list(registers_written(n)); }
+  std::vector<std::string> registers_written(std::size_t n) {
     std::vector<std::string> names;
     for (std::int64_t w = 0; w < words(n); ++w) {
       names.push_back(a.out(constraint(n), word_type(n)));
       results_.push_back({c.actuals[n].buffer, first_word(n) + w});
     }
-    return list(names);
+    return names;
   }
   void tie(std::size_t n, std::size_t first_result) {
     for (std::int64_t w = 0; w < words(n); ++w)
       a.tied(first_result + static_cast<std::size_t>(w), e.register_word(c.actuals[n].buffer, first_word(n) + w, word_type(n)));
   }
-  std::string read(std::size_t n) {
+  std::string read(std::size_t n) { return list(registers_read(n)); }
+  std::vector<std::string> registers_read(std::size_t n) {
     std::vector<std::string> names;
     for (std::int64_t w = 0; w < words(n); ++w)
       names.push_back(a.in(constraint(n), e.register_word(c.actuals[n].buffer, first_word(n) + w, word_type(n))));
-    return list(names);
+    return names;
   }
   Value* shared_value(std::size_t n) {
     const ir::Call::Actual& actual = c.actuals[n];
@@ -277,6 +279,7 @@ class Calling {
   // ---- a user's instruction
   void custom(const std::string& text) {
     std::vector<std::string> names(f.operands.size());
+    std::vector<std::vector<std::string>> registers(f.operands.size());  // of fragments
     std::size_t results = 0;
     std::vector<std::pair<std::size_t, std::size_t>> accumulators;
     for (std::size_t n = 0; n < f.operands.size(); ++n) {
@@ -284,7 +287,7 @@ class Calling {
       if (o.kind != Operand::Kind::tile || o.place != Operand::Place::registers || o.access == Operand::Access::read) continue;
       if (o.access == Operand::Access::accumulate) accumulators.emplace_back(n, results);
       results += static_cast<std::size_t>(words(n));
-      names[n] = written(n);
+      registers[n] = registers_written(n), names[n] = list(registers[n]);
     }
     for (const auto& [n, first] : accumulators) tie(n, first);
     for (std::size_t n = 0; n < f.operands.size(); ++n) {
@@ -296,8 +299,10 @@ class Calling {
         names[n] = box(n);
       else if (o.kind == Operand::Kind::barrier || o.place == Operand::Place::shared)
         names[n] = shared(n);
+      else if (o.place == Operand::Place::global)
+        names[n] = global(n);
       else
-        names[n] = o.place == Operand::Place::global ? global(n) : read(n);
+        registers[n] = registers_read(n), names[n] = list(registers[n]);
     }
     const auto named = [&](std::string_view name) {
       std::size_t n = 0;
@@ -311,7 +316,13 @@ class Calling {
     std::string plain, result;
     for (const char ch : text) plain += ch == '$' ? "$$" : std::string(1, ch);
     if (f.is_users()) {
-      a.text(ir::filled(plain, [&](const ir::Placeholder& p) { return said(named(p.name)); }));
+      a.text(ir::filled(plain, [&](const ir::Placeholder& p) {
+        const std::size_t n = named(p.name);
+        const auto range = registers[n].empty() ? std::nullopt : ir::registers_named(p);
+        if (!range) return said(n);
+        const auto first = registers[n].begin() + range->first, end = registers[n].begin() + range->last + 1;
+        return range->single ? *first : list({first, end});
+      }));
       return finish();
     }
     for (std::size_t at = 0; at < plain.size();) {  // braces around other words are the instruction's own

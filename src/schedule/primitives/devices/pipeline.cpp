@@ -9,7 +9,8 @@
 //     barrier                        acc += A[ko % 2] ...
 //
 // Legality: ORDER: the loads read nothing that is computed inside the loop, and lie in shared memory inside it; CAPACITY when
-// the schedule is complete: the ring fits. With async_copy the loads copy, in pieces that the device's asynchronous copy has.
+// the schedule is complete: the ring fits. With async_copy (1) the loads copy, in pieces that the device's asynchronous copy
+// has; with any_alignment (2) a call whose rows do not begin at multiples of the pieces takes ordinary copies.
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
@@ -59,6 +60,7 @@ void apply_pipeline(Context& c) {
   if (stages < 2 || stages > 8) c.refuse("2 to 8 stages", std::to_string(stages));
   p.stages = static_cast<int>(stages);
   p.async_copy = c.integer(2) != 0;
+  p.any_alignment = c.integer(2) == 2;
   p.where = c.step.where;
   if (c.count() < 4) c.refuse("loads: stages that are computed at " + name_of(c.p, loop), "none");
   for (std::size_t k = 3; k < c.count(); ++k) {
@@ -76,14 +78,14 @@ void apply_pipeline(Context& c) {
 std::string line_of_pipeline(CppCall& w, const Step& s) {
   const std::string loads = stages_from(w, s, 3, &CppCall::stage), loop = w.loop(s.args[0]);
   return w.own(s.args[0]) + ".pipeline(" + loop + ", {.stages = " + std::to_string(s.args[1].value) + ", .loads = " + loads +
-         (s.args[2].value == 1 ? ", .async_copy = true})" : "})");
+         (s.args[2].value == 0 ? "})" : s.args[2].value == 1 ? ", .async_copy = true})" : ", .async_copy = true, .any_alignment = true})");
 }
 
 // Of all loads of a loop some.
 bool draw_pipeline(Draw& d) {
   const auto load = draw_load(d);
   if (!load) return false;
-  std::vector<Arg> args{Arg::loop(load->loop), Arg::integer(d.between(2, 4)), Arg::integer(d.one_in(2)),
+  std::vector<Arg> args{Arg::loop(load->loop), Arg::integer(d.between(2, 4)), Arg::integer(d.between(0, 2)),
                         Arg::stage(load->stage)};
   for (const Id other : load->others)
     if (d.one_in(2)) args.push_back(Arg::stage(other));
@@ -110,7 +112,10 @@ using schedule::Arg;
 
 Stage Stage::pipeline(Loop l, const Async& how, Where w) const {
   const schedule::Primitive& pipeline = schedule::pipeline_primitive;
-  std::vector<Arg> args{own(l, pipeline, w), Arg::integer(how.stages), Arg::integer(how.async_copy ? 1 : 0)};
+  if (how.any_alignment && !how.async_copy)
+    refuse("pipeline", ".async_copy = true with .any_alignment, which concerns asynchronous copies alone", "none", w);
+  const int copies = how.any_alignment ? 2 : how.async_copy ? 1 : 0;
+  std::vector<Arg> args{own(l, pipeline, w), Arg::integer(how.stages), Arg::integer(copies)};
   for (const Stage& load : how.loads) {
     if (!detail::serves(load.state_, load.id_, *state_))
       refuse("pipeline", "a stage of this schedule", "one of another schedule", w);

@@ -7,7 +7,8 @@
 //
 // Tails: guard adds that condition; exact proves that the factor divides the extent; shift moves the last tile back,
 // min(io * f, M - f), and computes some iterations twice; pad computes past the extent, over storage nobody misses; peel takes
-// the iterations of the outer loop with incomplete tiles apart.
+// the iterations of the outer loop with incomplete tiles apart; cover adds the condition of guard to the stage alone, while what
+// is computed inside of the loops is computed for the whole tile.
 //
 // A prefetch along the loop runs along the inner one afterwards, as many iterations ahead: it asks for the same lines.
 #include <ashlar/ir/vscale.h>
@@ -26,6 +27,7 @@ ir::Tail tail_of(const std::string& word) {
   if (word == "pad") return ir::Tail::pad;
   if (word == "peel") return ir::Tail::peel;
   if (word == "exact") return ir::Tail::exact;
+  if (word == "cover") return ir::Tail::cover;
   throw InternalError("a tail that is none: " + word);
 }
 
@@ -113,9 +115,9 @@ void apply_split(Context& c) {
   split_loop(c, loop, ir::index(factor), 0, tail, keep);
 }
 
-// A padded split reads past the box of its nest.
+// A padded split reads past the box of its nest, and what a covering one reads is computed past it.
 Traits traits_of_split(const Context& c) {
-  return Traits{c.word(2) == "pad" ? Reads::changed : Reads::moved,
+  return Traits{c.word(2) == "pad" || c.word(2) == "cover" ? Reads::changed : Reads::moved,
                 Places::moved,
                 Boxes::of_one_nest,
                 Layouts::proved,
@@ -124,7 +126,7 @@ Traits traits_of_split(const Context& c) {
 }
 
 bool draw_split(Draw& d) {
-  static constexpr const char* tails[] = {"guard", "peel", "shift", "pad", "exact", "predicate"};
+  static constexpr const char* tails[] = {"guard", "peel", "shift", "pad", "exact", "predicate", "cover"};
   const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
   if (loops.empty()) return false;
   std::vector<Arg> args{Arg::loop(d.any(loops)->id), Arg::integer(d.factor()), Arg::text(d.any(tails))};

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// Instructions of a warp on NVIDIA devices from sm_80 on, for tensorize: products of small matrices by the tensor cores, and
+// the loads of their operands from shared memory.
+//
+//   acc.tensorize(ci, ampere::mma(f16, f32, Rounding::of_machine));  // for ci, cj in 16, for kc in 16: acc[ci, cj] += A[ci, kc] B[kc, cj]
+//   a.tensorize(ri, ampere::load_left(f16));                         // for ri, ci in 16: a[ri, ci] = tile[ri, ci]
+//
+// Operands of mma, and what the loads write, lie in Scope::fragment; what the loads read lies in Scope::shared, in rows of at
+// least 16 bytes that start at multiples of 16 bytes. Which lane holds which element is in the PTX ISA, "Warp Level Matrix
+// Multiply-Accumulate Instructions" and "ldmatrix". A fragment has no orientation: B of a product may be indexed [k, j] or
+// [j, k].
+#include <ashlar/instructions/intrinsic.h>
+
+namespace ashlar::ampere {
+
+// The hardware adds several products at once and cuts off what does not fit, so the sums of floats differ in the last places
+// from those of the description, an fma for each term in order (docs/ir.md, "Tensor cores"). Small whole numbers are exact.
+enum class Rounding {
+  of_machine,
+  // f32 alone: the factors are first rounded to tf32, which has 10 bits after the point.
+  to_tf32,
+  // f32 alone: each factor is the sum of two tf32 numbers, of which three of the four products are added (3xTF32). Nearly as
+  // precise as f32: what is left out is below 2^-21 of a product.
+  to_3xtf32,
+};
+
+// The steps of k that one instruction takes for factors of this type: 16 for f16 and bf16, 8 for f32, 32 for 8 bits.
+int depth(Type factors);
+
+// c[i, j] += sum over k of a[i, k] * b[k, j], all converted to the type of c: c [16, 16], a [16, depth], b [depth, 16]. Two
+// instructions, mma.sync.m16n8k16 (m16n8k8 for f32, m16n8k32 for 8 bits) for eight columns each.
+//
+//   factors       sums         needs
+//   f16           f32, f16     sm_80
+//   bf16          f32          sm_80
+//   f32           f32          sm_80; Rounding::to_tf32 or to_3xtf32
+//   e4m3, e5m2    f32          sm_100 (chips from sm_89 on have it, but from PTX ISA 8.4 on, which is written for sm_100a alone)
+Intrinsic mma(Type factors, Type sums, Rounding, Where = Where::current());
+// The same for i8 and u8 (one of each, or two of one), with sums in i32, which wrap as described, to the bit.
+Intrinsic mma(Type a, Type b, Where = Where::current());
+
+// Fragments from shared memory by one ldmatrix.x4, for elements of 8, 16 or 32 bits; 16 x depth elements. `columns`: the tile
+// lies the other way round, [k, i] for the left factor and [k, j] for the right one, of 16 bits alone (ldmatrix.trans).
+enum class Lies { rows, columns };  // rows: [i, k], [j, k]
+Intrinsic load_left(Type, Lies = Lies::rows, Where = Where::current());
+Intrinsic load_right(Type, Lies = Lies::rows, Where = Where::current());
+
+}  // namespace ashlar::ampere

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// The part of gpu_matmul that uses the tensor cores of NVIDIA devices.
+#include <optional>
+#include <vector>
+
+#include <ashlar/schedules/gpu_matmul.h>
+
+namespace ashlar::schedules::detail {
+
+// What a product of matrices is cut into, in elements: tiles of a block, of a warp and of an iteration over k.
+struct TensorTiles {
+  Type factors, sums;
+  int block_i = 128, block_j = 128, warp_i = 64, warp_j = 64, block_k = 32, stages = 4;
+};
+
+// A and B are read at [.., i, k] and [.., k, j], or as the options say.
+void expect_factors(const Schedule& s, const Stage& sums, const Stage& a, const Stage& b, std::size_t batch,
+                    const GpuMatmulOptions& o, Where where);
+// Copies of what the sums start from (a bias), with zeros past the end.
+std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& scope, Where where);
+
+// Empty where the product is not one that the tensor cores of the target compute, or where the options ask for none.
+std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product, const Tensor& A, const Tensor& B,
+                                        const GpuMatmulOptions& o, Where where);
+
+// Schedules it. `sums` are those of the product in Scope::fragment, `result` the stage with the loops over the elements.
+void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B,
+                    const TensorTiles& t, const GpuMatmulOptions& o, Where where);
+
+}  // namespace ashlar::schedules::detail

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What ptxas makes of PTX: registers, spills, shared memory, and the instructions of the main loop of each kernel by kind.
+
+  scripts/sass.py matmul.ptx --arch sm_80 --ptxas ptxas --nvdisasm nvdisasm
+
+The main loop is the shortest of those with the most multiplications (HMMA, IMMA, HGMMA; where there are none, FFMA). A loop is
+what lies between a branch backwards and its target: with cold parts that stand there, without parts that ptxas put elsewhere.
+nvdisasm is a part of the CUDA toolkit, and of the `triton` package for Python.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+KINDS = [  # in the order of the columns; the first that matches
+    ("mma", r"(HMMA|IMMA|HGMMA|IGMMA|QGMMA|QMMA|DMMA)\b"),
+    ("ffma", r"(FFMA|HFMA2|DFMA)\b"),
+    ("ldsm", r"LDSM\b"),
+    ("ldgsts", r"LDGSTS\b"),
+    ("lds", r"LDS\b"),
+    ("sts", r"(STS|STSM)\b"),
+    ("ldg", r"(LDG|LD)\b"),
+    ("stg", r"(STG|ST)\b"),
+    ("local", r"(LDL|STL)\b"),
+    ("sync", r"(BAR|DEPBAR|LDGDEPBAR|WARPSYNC|BSSY|BSYNC|NOP|MEMBAR)\b"),
+    ("control", r"(BRA|EXIT|CALL|RET|BREAK|BRX|JMP|YIELD)\b"),
+    ("predicate", r"(ISETP|UISETP|PLOP3|UPLOP3|FSETP|R2P|P2R)\b"),
+    ("integer", r"(IADD3|IADD|IMAD|LEA|LOP3|SHF|SHL|SHR|IMNMX|VIMNMX|SEL|MOV|PRMT|UIADD3|UIMAD|ULEA|ULOP3|USHF|USEL|UMOV|"
+                r"S2R|S2UR|R2UR|IABS|POPC|FLO|UFLO|CS2R|ULDC|SGXT|BMSK|UPRMT|UPOPC|I2F|F2I|MUFU|I2FP|F2FP)\b"),
+]
+NAMES = [name for name, _ in KINDS] + ["other"]
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failed(" ".join(command) + ":\n" + done.stdout + done.stderr)
+    return done.stdout + done.stderr
+
+
+def kind_of(instruction):
+    word = re.sub(r"^@!?U?P\w+\s+", "", instruction)
+    for name, pattern in KINDS:
+        if re.match(pattern, word):
+            return name
+    return "other"
+
+
+def kernels_of(text):
+    """By kernel: [(address, instruction)] and {label: address}."""
+    found, body, labels, waiting = {}, None, None, []
+    for line in text.splitlines():
+        section = re.match(r"\s*\.section\s+\.text\.([^,\s]+)", line)
+        if section:
+            body, labels, waiting = [], {}, []
+            found[section.group(1)] = (body, labels)
+            continue
+        if re.match(r"\s*\.section\b", line):
+            body = None
+        if body is None:
+            continue
+        label = re.match(r"(\.L_\w+):", line)
+        if label:
+            waiting.append(label.group(1))
+            continue
+        code = re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;", line)
+        if code:
+            address = int(code.group(1), 16)
+            for name in waiting:
+                labels[name] = address
+            waiting = []
+            body.append((address, code.group(2)))
+    return found
+
+
+def main_loop(body, labels):
+    """The instructions of the main loop by kind, or None where the kernel has no loop."""
+    spans = []
+    for address, instruction in body:
+        jump = re.search(r"\bBRA\b.*`\((\.L_\w+)\)", instruction)
+        to = labels.get(jump.group(1)) if jump else None
+        if to is not None and to < address:
+            spans.append((to, address))
+    def counted(span):
+        counts = dict.fromkeys(NAMES, 0)
+        for address, instruction in body:
+            if span[0] <= address <= span[1]:
+                counts[kind_of(instruction)] += 1
+        counts["all"] = sum(counts.values())
+        return counts
+    loops = [counted(s) for s in spans]
+    return max(loops, key=lambda c: (c["mma"], c["ffma"], -c["all"])) if loops else None
+
+
+def measured(ptx, arch, ptxas, nvdisasm):
+    """By kernel: registers, spills (bytes), stack and shared memory (bytes), the main loop."""
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = os.path.join(folder, "kernels.cubin")
+        log = run([ptxas, "-arch=" + arch, "-v", "-o", cubin, ptx])
+        sass = run([nvdisasm, "-c", cubin])
+    result, name = {}, None
+    for line in log.splitlines():
+        entry = re.search(r"Compiling entry function '(\S+)'", line)
+        if entry:
+            name = entry.group(1)
+            result[name] = {"registers": 0, "spills": 0, "stack": 0, "shared": 0, "loop": None}
+        frame = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line)
+        if frame and name:
+            result[name].update(stack=int(frame.group(1)), spills=int(frame.group(2)) + int(frame.group(3)))
+        used = re.search(r"Used (\d+) registers", line)
+        if used and name:
+            result[name]["registers"] = int(used.group(1))
+            smem = re.search(r"(\d+) bytes smem", line)
+            result[name]["shared"] = int(smem.group(1)) if smem else 0
+    kernels = kernels_of(sass)
+    for name, figures in result.items():
+        if name not in kernels:
+            raise Failed("nvdisasm shows no kernel " + name)
+        figures["loop"] = main_loop(*kernels[name])
+    if not result:
+        raise Failed("ptxas tells of no kernel in " + ptx + ":\n" + log)
+    return result
+
+
+def shown(name, figures):
+    line = f"{name}: {figures['registers']} registers, {figures['spills']} bytes of spills, {figures['shared']} bytes shared"
+    loop = figures["loop"]
+    if loop is None:
+        return line + ", no loop"
+    return line + f"; main loop {loop['all']}: " + ", ".join(f"{loop[k]} {k}" for k in NAMES if loop[k])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ptx", nargs="+")
+    parser.add_argument("--arch", required=True)
+    parser.add_argument("--ptxas", default="ptxas")
+    parser.add_argument("--nvdisasm", default="nvdisasm")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        for ptx in arguments.ptx:
+            figures = measured(ptx, arguments.arch, arguments.ptxas, arguments.nvdisasm)
+            if arguments.json:
+                print(json.dumps(figures))
+            else:
+                for name, each in figures.items():
+                    print(shown(name, each))
+    except (Failed, OSError) as wrong:
+        sys.exit(str(wrong))
+
+
+if __name__ == "__main__":
+    main()

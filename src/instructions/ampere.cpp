@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <ashlar/instructions/ampere.h>
+
+#include <string>
+
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+// Who holds what: PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type" and its neighbours. Of all shapes here
+// a register of a lane has 32 bits, which are `word` neighbours along k: lane 4 r + q has those of row r (or column r of b)
+// that begin at q * word. Along k, and along the 16 rows of a and c, the registers that are one after the other are 4 words
+// and 8 rows apart.
+namespace ashlar::ampere {
+
+namespace {
+
+int word(Type t) { return 32 / t.bits; }
+
+// Element (row, k) of a, of which the rows come first, and of b, of which k comes first (its rows are the columns of c).
+Held left(Type t, const Expr& row, const Expr& k) {
+  const int w = word(t);
+  return held(row % 8 * 4 + k % (4 * w) / w, k % w + row / 8 * w + k / (4 * w) * (2 * w));
+}
+Held right(Type t, const Expr& row, const Expr& k) {
+  const int w = word(t);
+  return held(row % 8 * 4 + k % (4 * w) / w, k % w + k / (4 * w) * w + row / 8 * (2 * w));
+}
+// The registers of eight columns come before those of the next eight.
+Held result(const Expr& i, const Expr& j) { return held(i % 8 * 4 + j % 8 / 2, j % 2 + i / 8 * 2 + j / 8 * 4); }
+
+void expect_factors(const char* call, Type t, Where where) {
+  if (t != f16 && t != bf16 && t != f32 && t != i8 && t != u8 && t != e4m3 && t != e5m2)
+    refuse(call, "elements of f16, bf16, f32, i8, u8, e4m3 or e5m2", ir::text(t), where);
+}
+
+std::string ptx_of(Type t) {
+  if (t == i8) return "s8";
+  if (t == u8) return "u8";
+  if (t == f32) return "tf32";
+  return ir::text(t);
+}
+
+std::string shape_of(Type t) { return "m16n8k" + std::to_string(depth(t)); }
+
+// Eight columns after the other.
+std::string both_halves(Type a, Type b, Type sums, int registers_of_c) {
+  const std::string of_sums = sums == i32 ? "s32" : ir::text(sums);
+  const std::string op = "mma.sync.aligned." + shape_of(a) + ".row.col." + of_sums + "." + ptx_of(a) + "." + ptx_of(b) + "." +
+                         of_sums + " ";
+  const int half = registers_of_c / 2;
+  const auto range = [](const char* name, int first, int count) {
+    return "{" + std::string(name) + "." + std::to_string(first) + "-" + std::to_string(first + count - 1) + "}";
+  };
+  std::string text;
+  for (int h = 0; h < 2; ++h) {
+    const std::string c = range("C", h * half, half);
+    text += (h ? "\n" : "") + op + c + ", {A}, " + range("B", 2 * h, 2) + ", " + c + ";";
+  }
+  return text;
+}
+
+// Of f32: the factors become numbers of tf32, each one or, where `parts` is 2, the sum of two. The small products come first.
+std::string of_tf32(int parts) {
+  const auto name = [](const char* of, int part, int r) { return of + std::to_string(part) + "_" + std::to_string(r); };
+  std::string text = "{{\n.reg .f32 %rest;\n";
+  for (const char* of : {"A", "B"})
+    for (int r = 0; r < 4; ++r) {
+      const std::string from = std::string("{") + of + "." + std::to_string(r) + "}", lower = of[0] == 'A' ? "a" : "b";
+      const std::string first = name(lower.c_str(), 0, r), second = name(lower.c_str(), 1, r);
+      text += ".reg .b32 " + first + (parts == 2 ? ", " + second : "") + ";\ncvt.rna.tf32.f32 " + first + ", " + from + ";\n";
+      if (parts == 2) text += "sub.rn.f32 %rest, " + from + ", " + first + ";\ncvt.rna.tf32.f32 " + second + ", %rest;\n";
+    }
+  const auto list = [&](const char* of, int part, int first, int count) {
+    std::string all;
+    for (int r = first; r < first + count; ++r) all += (all.empty() ? "" : ", ") + name(of, part, r);
+    return "{{" + all + "}}";
+  };
+  const int products[3][2] = {{1, 0}, {0, 1}, {0, 0}};  // which parts of a and b
+  for (int h = 0; h < 2; ++h)
+    for (int p = parts == 2 ? 0 : 2; p < 3; ++p) {
+      const std::string c = h ? "{C.4-7}" : "{C.0-3}";
+      text += "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 " + c + ", " + list("a", products[p][0], 0, 4) + ", " +
+              list("b", products[p][1], 2 * h, 2) + ", " + c + ";\n";
+    }
+  return text + "}}";
+}
+
+Intrinsic product(const std::string& name, Type a, Type b, Type sums, const std::string& text, const char* feature,
+                  Where where) {
+  return intrinsic(
+      name.c_str(),
+      [&](Meaning& m) {
+        const int deep = depth(a);
+        Tensor A = m.read("A", a, {16, deep}, Scope::fragment), B = m.read("B", b, {deep, 16}, Scope::fragment);
+        Tensor C = m.accumulate("C", sums, {16, 16}, Scope::fragment);
+        Axis k{"k", deep};
+        m.means(C, [&](Var i, Var j) { return sum(sums(A(i, k)) * sums(B(k, j)), k).from(C(i, j)); });
+        m.holds(A, 32, [&](Var i, Var j) { return left(a, i, j); });
+        m.holds(B, 32, [&](Var i, Var j) { return right(b, j, i); });
+        m.holds(C, 32, [](Var i, Var j) { return result(i, j); });
+        m.emit(Backend::ptx, text.c_str(), where);
+        m.needs(feature, where);
+      },
+      where);
+}
+
+Intrinsic load(bool is_left, Type t, Lies lies, Where where) {
+  const char* call = is_left ? "ampere::load_left" : "ampere::load_right";
+  expect_factors(call, t, where);
+  const bool columns = lies == Lies::columns;
+  if (columns && t.bits != 16) refuse(call, "elements of 16 bits in columns", ir::text(t), where);
+  const int deep = depth(t), run = 128 / t.bits;  // elements of a row that one address gives
+  const std::string name = std::string("load_") + (is_left ? "left_" : "right_") + ir::text(t) + (columns ? "_columns" : "");
+  // Lane 8 m + r gives the address of row r of matrix m, which becomes register m of all lanes. Of the left factor the second
+  // matrix is that of the next eight rows, of the right one that of the next run along k.
+  const auto matrix = [&](const Expr& row, const Expr& k) -> Expr {
+    return is_left ? row / 8 + k / run * 2 : k / run + row / 8 * 2;
+  };
+  return intrinsic(
+      name.c_str(),
+      [&](Meaning& m) {
+        const int tall = columns ? deep : 16, wide = columns ? 16 : deep;
+        Tensor rows = m.read("rows", t, {tall, wide}, Scope::shared), to = m.write("to", t, {tall, wide}, Scope::fragment);
+        m.means(to, [&](Var i, Var j) { return rows(i, j); });
+        m.address(rows, 32, [&](Var i, Var j) {
+          return columns ? held(matrix(j, i) * 8 + i % 8, j % 8) : held(matrix(i, j) * 8 + i % 8, j % run);
+        });
+        m.holds(to, 32, [&](Var i, Var j) {
+          const Expr row = columns ? Expr(j) : Expr(i), k = columns ? Expr(i) : Expr(j);
+          return is_left ? left(t, row, k) : right(t, row, k);
+        });
+        m.emit(Backend::ptx,
+               columns ? "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {to}, [{rows.ptr}];"
+                       : "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {to}, [{rows.ptr}];",
+               where);
+        m.needs("sm_80", where);
+      },
+      where);
+}
+
+}  // namespace
+
+int depth(Type factors) { return factors.bits == 8 ? 32 : factors.bits == 16 ? 16 : 8; }
+
+Intrinsic mma(Type factors, Type sums, Rounding rounding, Where where) {
+  const char* call = "ampere::mma";
+  expect_factors(call, factors, where);
+  if (factors == i8 || factors == u8)
+    refuse(call, "factors of floats (ampere::mma(a, b) is of i8 and u8)", ir::text(factors), where);
+  if (!(sums == f32) && !(factors == f16 && sums == f16)) refuse(call, "sums in f32, or of f16 in f16", ir::text(sums), where);
+  if (factors == f32 && rounding == Rounding::of_machine)
+    refuse(call, "Rounding::to_tf32 or Rounding::to_3xtf32 for factors of f32", "Rounding::of_machine", where);
+  if (factors != f32 && rounding != Rounding::of_machine)
+    refuse(call, "Rounding::of_machine for factors of " + ir::text(factors),
+           rounding == Rounding::to_tf32 ? "Rounding::to_tf32" : "Rounding::to_3xtf32", where);
+  if (factors == f32)
+    return product(rounding == Rounding::to_tf32 ? "mma_tf32" : "mma_3xtf32", f32, f32, f32,
+                   of_tf32(rounding == Rounding::to_tf32 ? 1 : 2), "sm_80", where);
+  const bool eight = factors.bits == 8;
+  return product("mma_" + ir::text(factors) + "_" + ir::text(sums), factors, factors, sums,
+                 both_halves(factors, factors, sums, sums == f16 ? 4 : 8), eight ? "sm_100" : "sm_80", where);
+}
+
+Intrinsic mma(Type a, Type b, Where where) {
+  for (const Type t : {a, b})
+    if (t != i8 && t != u8)
+      refuse("ampere::mma", "factors of i8 or u8 (those of floats take the type of the sums and a Rounding)", ir::text(t), where);
+  return product("mma_" + ir::text(a) + "_" + ir::text(b), a, b, i32, both_halves(a, b, i32, 8), "sm_80", where);
+}
+
+Intrinsic load_left(Type t, Lies lies, Where where) { return load(true, t, lies, where); }
+Intrinsic load_right(Type t, Lies lies, Where where) { return load(false, t, lies, where); }
+
+}  // namespace ashlar::ampere

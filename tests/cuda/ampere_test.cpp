@@ -1,0 +1,44 @@
+// The instructions of ashlar/instructions/ampere.h as ptxas takes them: for every chip that has them, without a complaint, two
+// of mma for each 16 x 16 results.
+#include <doctest/doctest.h>
+
+#include "tests/cuda/assembler.h"
+#include "tests/cuda/programs.h"
+#include "tests/support/ampere_operators.h"
+
+using namespace ashlar;
+
+namespace {
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("products by tensor cores assemble") {
+  for (const std::string& target : cuda::targets()) {
+    const Target t = Target::parse(target);
+    for (const auto& [name, kind] : ampere_operators::kinds()) {
+      if (kind.a.is_float() && kind.a.bits == 8 && !t.has("sm_100")) continue;
+      for (int turned = 0; turned < 4; ++turned) {
+        CAPTURE(target);
+        CAPTURE(name);
+        CAPTURE(turned);
+        ampere_operators::Options o = kind;
+        o.columns_a = turned % 2 == 1, o.columns_b = turned / 2 == 1;
+        ampere_operators::Product op{t, o};
+        const std::string text = codegen::ptx::translate(cuda::lowered(op.s), t).text;
+        CHECK(cuda::complaints(text, t.device().chip) == "");
+        const std::size_t products = o.rounding == ampere::Rounding::to_3xtf32 ? 3 : 1;
+        CHECK(count(text, "mma.sync") == 2 * products * 2 * 2);  // 2 x 2 tiles
+        const bool sixteen = o.a.bits == 16;
+        const std::size_t loads = (sixteen || !o.columns_a) + (sixteen || !o.columns_b);
+        CHECK(count(text, "ldmatrix") == loads * 2);
+        CHECK(count(text, ".local") == 0);
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+// gpu_matmul on tensor cores: every type and way that the factors lie, ragged shapes, rows that begin at multiples of 16 bytes
+// and rows that do not, in the interpreter of launches with the search for races; when it takes tensor cores, and what it
+// refuses. Small whole numbers are exact in any order of addition.
+#include <random>
+
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/ops.h>
+#include <ashlar/schedule/step.h>
+#include <ashlar/schedules.h>
+
+#include "tests/schedules/scheduled.h"
+
+using namespace ashlar;
+
+namespace {
+
+struct Kind {
+  const char* name;
+  Type type;
+  bool transposed_a = false, transposed_b = false, relu = false;
+  schedules::GpuMatmulOptions::Math math = schedules::GpuMatmulOptions::Math::by_type;
+};
+
+struct Scheduled {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"}, K{"K"};
+  Tensor A, B, C, result;
+  ops::Product p;
+  lang::Built built;
+  Schedule s;
+
+  explicit Scheduled(const Kind& kind, const char* target = "cuda-sm_80")
+      : A(lang::make_input("A", kind.type, kind.transposed_a ? std::vector<Extent>{K, M} : std::vector<Extent>{M, K})),
+        B(lang::make_input("B", kind.type, kind.transposed_b ? std::vector<Extent>{N, K} : std::vector<Extent>{K, N})),
+        p(ops::matmul(A, B, {.transpose_a = kind.transposed_a, .transpose_b = kind.transposed_b})),
+        built((bind(kind.relu), lang::build_program("product", {lang::ArgumentRef(A), lang::ArgumentRef(B), lang::ArgumentRef(C)}))),
+        s(built, Target::parse(target)) {}
+  void bind(bool relu) {
+    result = relu ? ops::relu(p.result) : p.result;
+    C = lang::make_output("C", result.type(), result.shape().extents());
+    lang::bind(C, result);
+  }
+  std::optional<Refusal> by_family(const Kind& kind) {
+    const schedules::GpuMatmulOptions o{
+        .math = kind.math, .transposed_a = kind.transposed_a, .transposed_b = kind.transposed_b};
+    return s.attempt([&] {
+      if (kind.relu && p.result.id() != p.sum.id()) s[p.result].inline_();
+      if (result.id() == p.sum.id())
+        schedules::gpu_matmul(s, s[p.sum], A, B, o);
+      else
+        schedules::gpu_matmul(s, s[p.sum], A, B, s[result], o);
+    });
+  }
+  bool on_tensor_cores() const { return s.text().find("by mma_") != std::string::npos; }
+};
+
+interp::Array numbers(Type t, std::vector<std::int64_t> shape, unsigned seed) {
+  std::mt19937 random(seed);
+  return interp::Array::make(t, std::move(shape), [&](std::span<const std::int64_t>) {
+    return static_cast<double>(static_cast<int>(random() % 7) - (t.is_unsigned() ? 0 : 3));
+  });
+}
+
+}  // namespace
+
+TEST_CASE("gpu_matmul on tensor cores computes what the algorithm says") {
+  using Math = schedules::GpuMatmulOptions::Math;
+  const Kind kinds[] = {{"bf16", bf16},
+                        {"f16, A [k, i]", f16, true},
+                        {"bf16, B [j, k], relu", bf16, false, true, true},
+                        {"f16, both", f16, true, true},
+                        {"i8, B [j, k]", i8, false, true},
+                        {"u8", u8},
+                        {"f32 as tf32", f32, false, true, false, Math::tf32},
+                        {"f32 as two tf32", f32, false, false, true, Math::tf32_twice}};
+  for (const Kind& kind : kinds) {
+    CAPTURE(kind.name);
+    Scheduled op(kind);
+    const auto refused = op.by_family(kind);
+    REQUIRE_MESSAGE(!refused, (refused ? refused->expected + ", found " + refused->found : ""));
+    CHECK(op.on_tensor_cores());
+    schedule::finish(op.s.scheduled(), op.s.target());
+    const ir::Kernel k = lower(op.s.scheduled().program, options_for(op.s.target()));
+    struct Shape {
+      std::int64_t m, n, k;
+    };
+    for (const Shape& shape : {Shape{130, 72, 48}, Shape{65, 129, 33}, Shape{40, 16, 0}}) {
+      CAPTURE(shape.m);
+      interp::Arguments given;
+      given.emplace_back(numbers(kind.type, kind.transposed_a ? std::vector{shape.k, shape.m} : std::vector{shape.m, shape.k}, 1));
+      given.emplace_back(numbers(kind.type, kind.transposed_b ? std::vector{shape.n, shape.k} : std::vector{shape.k, shape.n}, 2));
+      given.emplace_back(interp::Array::zeros(op.C.type(), {shape.m, shape.n}));
+      interp::Arguments meant = given;
+      interp::run_algorithm(op.built.program, meant);
+      for (std::int64_t misaligned : {0, 2}) {
+        interp::Arguments found = given;
+        interp::Options options;
+        options.races = true, options.misaligned = misaligned;
+        REQUIRE_NOTHROW(interp::run(k, found, options));
+        CHECK(interp::difference(found[2].array, meant[2].array, 0, 0) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("gpu_matmul takes tensor cores for narrow types, and for f32 where they are asked for") {
+  using Math = schedules::GpuMatmulOptions::Math;
+  const auto takes = [](Kind kind, const char* target = "cuda-sm_80") {
+    Scheduled op(kind, target);
+    const auto refused = op.by_family(kind);
+    return refused ? refused->expected + ", found " + refused->found : op.on_tensor_cores() ? "tensor cores" : "fma";
+  };
+  CHECK(takes({"bf16", bf16}) == "tensor cores");
+  CHECK(takes({"f16", f16}, "cuda-sm_90a") == "tensor cores");
+  CHECK(takes({"bf16", bf16}, "vulkan") == "fma");
+  CHECK(takes({"bf16", bf16, false, false, false, Math::exact}) == "fma");
+  CHECK(takes({"i8", i8, false, true}) == "tensor cores");
+  CHECK(takes({"f32", f32}) == "fma");
+  CHECK(takes({"f32", f32, false, false, false, Math::tf32}) == "tensor cores");
+  CHECK(takes({"f64", f64}) == "fma");
+  CHECK(takes({"bf16", bf16, false, false, false, Math::tf32}) ==
+        "factors and sums of f32 for tf32, found bf16, bf16 and f32");
+  CHECK(takes({"f32", f32, false, false, false, Math::tf32}, "vulkan") ==
+        "a CUDA device, and no tiles of threads, for tf32, found vulkan");
+}
+
+TEST_CASE("the default schedule takes tensor cores, and says so; not where sums keep their order") {
+  const auto chosen = [](Type type, const schedules::DefaultOptions& o) {
+    Scheduled op({"", type});
+    const std::string text = schedule_by_default(op.s, o).text();
+    CHECK((text.find("products by tensor cores") != std::string::npos) == op.on_tensor_cores());
+    return op.on_tensor_cores();
+  };
+  CHECK(chosen(bf16, {}));
+  CHECK(chosen(f16, {}));
+  CHECK_FALSE(chosen(f32, {}));
+  CHECK_FALSE(chosen(bf16, {.regroup = false}));
+  CHECK_FALSE(chosen(bf16, {.tensor_cores = false}));
+  CHECK(chosen(i8, {.regroup = false}));  // integers are exact
+}
