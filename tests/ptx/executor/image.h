@@ -94,6 +94,7 @@ struct Function {
   std::vector<Operand> parameters, results;  // kLocal with offset, and index: bytes; or kReg
   u32 slots = 0, predicates = 0, frame_bytes = 0;
   u32 code = 0, end = 0;
+  std::vector<bool> never_written;  // slots
   u64 shared_end = 0;
   Kernel kernel;
   int alias = -1;

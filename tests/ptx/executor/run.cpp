@@ -59,7 +59,7 @@ std::unique_ptr<Cluster> Run::start(u64 number) {
   const std::size_t bytes = grid.dynamic_shared != 0 ? image.dynamic_shared - kFirstShared + grid.dynamic_shared : function.kernel.shared_bytes;
   for (u32 rank = 0; rank < blocks; ++rank) {
     auto b = std::make_unique<Block>();
-    b->run = this, b->rank = rank, b->live = threads;
+    b->run = this, b->rank = rank, b->begin = time, b->live = threads;
     const std::array<u32, 3> in = {rank % cluster[0], rank / cluster[0] % cluster[1], rank / cluster[0] / cluster[1]};
     for (std::size_t d = 0; d < 3; ++d) b->id[d] = static_cast<u32>(at[d]) * cluster[d] + in[d];
     b->shared.assign(bytes, 0xA5), b->written.assign(bytes, 0), b->pending.assign(bytes, 0);
