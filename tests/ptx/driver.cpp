@@ -4,7 +4,7 @@
 // what it does wrong is printed, and the call returns CUDA_ERROR_LAUNCH_FAILED (an address outside: CUDA_ERROR_ILLEGAL_ADDRESS).
 //
 //   PTX_EXECUTOR_CAPABILITY=100   the compute capability, times ten; else 90
-//   PTX_EXECUTOR_KEEP=FILE       the text of the last module whose launch failed
+//   PTX_EXECUTOR_KEEP=FILE       the text of the first module whose launch failed, where there is no such file yet
 //   PTX_EXECUTOR_COVERAGE=FILE    how often each instruction ran, appended when the process ends
 #include <cstdio>
 #include <cstdlib>
@@ -261,7 +261,7 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
       const ashlar::ptx::Report r = d.device.launch(e.loaded->module, e.name, g, bytes);
       if (!r.printed.empty()) std::fputs(r.printed.c_str(), stdout);
     } catch (const ashlar::ptx::Fault&) {
-      if (const char* keep = std::getenv("PTX_EXECUTOR_KEEP")) std::ofstream(keep) << e.loaded->module.text();
+      if (const char* keep = std::getenv("PTX_EXECUTOR_KEEP"); keep != nullptr && !std::ifstream(keep)) std::ofstream(keep) << e.loaded->module.text();
       throw;
     }
     return kSuccess;

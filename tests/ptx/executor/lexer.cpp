@@ -66,7 +66,7 @@ class Lexer {
       return push(Token::kString, begin);
     }
     if (begins_word(c)) {
-      while (in_word(peek()) || (peek() == ':' && peek(1) == ':' && begins_word(peek(2)))) at_ += peek() == ':' ? 2 : 1;
+      while (in_word(peek()) || (peek() == ':' && peek(1) == ':' && in_word(peek(2)))) at_ += peek() == ':' ? 2 : 1;
       return push(Token::kWord, begin);
     }
     static constexpr std::string_view punctuation = "{}()[]<>,;:@!|+-*=~&^/?#";

@@ -250,7 +250,7 @@ void Run::execute(Warp& w, Group& g) {
     return;
   }
   if (i.flow != Flow::kNext) {
-    ++loaded.counts[g.pc];
+    if (i.flow != Flow::kBarrier) ++loaded.counts[g.pc];
     switch (i.flow) {
       case Flow::kBranchIndexed: branch_indexed(w, number, i, mask); break;
       case Flow::kCall: call(w, number, i, mask); break;
