@@ -38,28 +38,9 @@ void Parser::body(int number) {
   Function& f = m_.functions[static_cast<std::size_t>(number)];
   f.end = static_cast<u32>(m_.code.size());
   f.frame_bytes = (f.frame_bytes + 15) / 16 * 16;
-  note_written(f);
   resolve_labels();
   scope_ = outer;
   function_ = -1;
-}
-
-// Registers that no instruction has as its first operand, which results are, nor in lists, of calls.
-void Parser::note_written(Function& f) {
-  f.never_written.assign(f.slots, true);
-  const auto note = [&](const Operand& o) {
-    if (o.kind == Operand::kReg) f.never_written[o.index] = false;
-  };
-  for (const auto* list : {&f.parameters, &f.results})
-    for (const Operand& o : *list) note(o);
-  for (u32 at = f.code; at < f.end; ++at) {
-    const Instr& i = m_.code[at];
-    for (std::size_t n = 0; n < i.ops.size(); ++n) {
-      if (n < 2) note(i.ops[n].kind == Operand::kReg && n == 1 && i.results < 2 ? Operand() : i.ops[n]);
-      if (n == 0 || i.flow == Flow::kCall)
-        for (const Operand& part : i.ops[n].parts) note(part);
-    }
-  }
 }
 
 void Parser::statement() {

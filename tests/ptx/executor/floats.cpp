@@ -7,6 +7,7 @@
 #include "tests/ptx/executor/device.h"
 #include "tests/ptx/executor/families.h"
 #include "tests/ptx/executor/numbers.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -304,14 +305,10 @@ void rsqrt(Decode& d) {
 void copysign(Decode& d) {
   d.in.type = d.type_among({T::f32, T::f64});
   shape(d, 3);
-  // The sign of a, the rest of b. Where only the sign is looked at, LLVM has a register for b that no instruction writes: that says so,
-  // and counts as written.
-  d.in.propagate = false;
-  d.in.run = [](Warp& w, const Instr& i, u32 mask) {
+  d.in.unknown = unknown::sign;
+  d.in.run = [](Warp& w, const Instr& i, u32 mask) {  // the sign of a, the rest of b
     const u64 top = u64(1) << (bits_of(i.type) - 1);
     map2<u64>(w, i, mask, [&](u64 a, u64 b) { return (a & top) | (b & ~top); });
-    const bool no_value = i.ops[2].kind == Operand::kReg && w.frame->function->never_written[i.ops[2].index];
-    w.know(i.ops[0], mask, w.known_of(i.ops[1]) & (no_value ? ~0u : w.known_of(i.ops[2])));
   };
 }
 

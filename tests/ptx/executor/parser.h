@@ -83,7 +83,6 @@ class Parser {
   int find_variable(std::string_view name) const;
   u32 slot(u8 bits, u32 count);
   void resolve_labels();
-  void note_written(Function& f);
   bool label_of(std::string_view name, int scope, u32& target) const;
 
   Image& m_;

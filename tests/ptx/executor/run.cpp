@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/ptx/executor/device.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -35,6 +36,17 @@ void specials(Run& run, const Cluster& c, const Block& b, Warp& w) {
     lane(Special::kLane, l), lane(Special::kMaskEq, bit), lane(Special::kMaskLt, bit - 1), lane(Special::kMaskLe, bit | (bit - 1));
     lane(Special::kMaskGe, ~(bit - 1)), lane(Special::kMaskGt, ~(bit | (bit - 1)));
   }
+}
+
+void unknown_bits(Warp& w, const Instr& i, u32 mask, std::array<u64, 32>& to) {
+  std::array<std::array<u64, 32>, 4> values;
+  for (std::size_t n = 1; n < i.ops.size() && n < 5; ++n) std::copy_n(w.src(i.ops[n]), 32, values[n - 1].begin());
+  each(mask, [&](int lane) {
+    const std::size_t l = static_cast<std::size_t>(lane);
+    u64 a[4] = {}, u[4] = {};
+    for (std::size_t n = 1; n < i.ops.size() && n < 5; ++n) a[n - 1] = values[n - 1][l], u[n - 1] = unknown_of(w, i.ops[n], lane);
+    to[l] = (u[0] | u[1] | u[2] | u[3]) == 0 ? 0 : i.unknown(i, a, u);
+  });
 }
 
 void frame_locals(Warp& w, u32 end) {
@@ -273,8 +285,13 @@ void Run::execute(Warp& w, Group& g) {
     u32 known = ~0u;
     if (i.propagate)
       for (std::size_t n = i.results; n < i.ops.size(); ++n) known &= w.known_of(i.ops[n]);
+    const bool precise = i.unknown != nullptr && (mask & ~known) != 0;
+    std::array<u64, 32> unknown;
+    if (precise) unknown_bits(w, i, mask, unknown);
     i.run(w, i, mask);
-    if (i.propagate)
+    if (precise)
+      set_unknown(w, i.ops[0], mask, unknown);
+    else if (i.propagate)
       for (std::size_t n = 0; n < i.results; ++n) w.know(i.ops[n], mask & ~w.stalled, known);
     if (w.stalled == 0) {
       ++g.pc;
