@@ -253,6 +253,8 @@ void Run::execute(Warp& w, Group& g) {
   }
   ++time;
   const std::size_t number = static_cast<std::size_t>(&g - w.groups.data());
+  if (state.checks.most_instructions != 0 && report.warp_instructions > state.checks.most_instructions)
+    w.fault(FaultKind::kTooLong, i, first_lane(g.mask), "more than " + std::to_string(state.checks.most_instructions) + " instructions of warps");
   if (i.flow == Flow::kBranch) {
     ++loaded.counts[g.pc], ++report.warp_instructions, report.lane_instructions += static_cast<u64>(std::popcount(mask));
     return branch(w, number, mask, i.ops[0].index);
@@ -314,8 +316,6 @@ void Run::execute(Warp& w, Group& g) {
     ++loaded.counts[static_cast<std::size_t>(&i - image.code.data())];
     ++report.warp_instructions, report.lane_instructions += static_cast<u64>(std::popcount(mask));
   }
-  if (state.checks.most_instructions != 0 && report.warp_instructions > state.checks.most_instructions)
-    w.fault(FaultKind::kTooLong, i, first_lane(mask), "more than " + std::to_string(state.checks.most_instructions) + " instructions of warps");
 }
 
 void Run::finish(Warp& w, u32 mask) {
