@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
 
@@ -60,6 +61,16 @@ std::vector<LaunchParameter> parameters_of(const ir::Kernel& k, const ir::KLaunc
   std::int64_t offset = 0;
   for (LaunchParameter& p : all) p.offset = offset, offset += 8;
   return all;
+}
+
+bool may_be_split(const ir::Kernel& k, const ir::KLaunch& l, int d) {
+  constexpr std::int64_t most = 65535;
+  const Expr& blocks = l.grid[static_cast<std::size_t>(d)];
+  if (d == 0 || blocks.empty()) return false;
+  analysis::Facts facts;
+  for (const auto& [id, symbol] : k.symbols) facts.bound(id, symbol.min, symbol.max);
+  const auto bound = analysis::constant_max(blocks, facts);
+  return !bound || *bound > most;
 }
 
 }  // namespace ashlar::codegen

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <ashlar/ir/refusal.h>
 #include <ashlar/target/needs.h>
@@ -20,14 +21,27 @@ std::string named(const Target& t) { return std::string(t.text()); }
 bool alike(const Target& a, const Target& b) {
   if (kind_of(a) != kind_of(b)) return false;
   if (kind_of(a) == processor) return needs_of(a).features == needs_of(b).features;
-  return kind_of(a) == vulkan || compute_capability(a) == compute_capability(b);
+  return std::string_view(a.device().name) == b.device().name;
+}
+
+// Which of the code for one capability comes first: for that chip alone, for its family, for all later ones.
+int width(const Target& t) {
+  const char last = std::string_view(t.device().chip).back();
+  return last == 'a' ? 0 : last == 'f' ? 1 : 2;
+}
+
+// The order in which the code for devices of one kind is tried.
+bool earlier(const Target& a, const Target& b) {
+  if (kind_of(a) != kind_of(b)) return kind_of(a) < kind_of(b);
+  const Device &x = a.device(), &y = b.device();
+  if (kind_of(a) == vulkan) return std::pair(x.max_threads, x.shared_bytes) > std::pair(y.max_threads, y.shared_bytes);
+  return std::pair(-compute_capability(a), width(a)) < std::pair(-compute_capability(b), width(b));
 }
 
 std::string both_are(const Target& a, const Target& b) {
   const std::string two = named(a) + " and " + named(b);
   if (kind_of(a) == processor) return two + ", which need the same of a processor";
-  if (kind_of(a) == cuda) return two + ", which are both for compute capability " + std::to_string(compute_capability(a));
-  return two + ", which are both for Vulkan";
+  return two + ", which are both for " + std::string(a.device().name);
 }
 
 // Repeatedly the first one given that no other of those left comes before: the features of none include its own.
@@ -82,10 +96,7 @@ std::vector<Target> library_targets(std::vector<Target> targets, Where where) {
         refuse("target", "targets that the runtime can tell apart", both_are(targets[n], targets[k]), where);
   const auto devices = std::stable_partition(targets.begin(), targets.end(), [](const Target& t) { return !t.is_gpu(); });
   std::vector<Target> sorted = by_features({targets.begin(), devices});
-  std::stable_sort(devices, targets.end(), [](const Target& a, const Target& b) {
-    if (kind_of(a) != kind_of(b)) return kind_of(a) < kind_of(b);
-    return kind_of(a) == cuda && compute_capability(a) > compute_capability(b);
-  });
+  std::stable_sort(devices, targets.end(), earlier);
   sorted.insert(sorted.end(), devices, targets.end());
   return sorted;
 }

@@ -192,8 +192,15 @@ class Writer {
         "/* 1. Tensors. Checks everything first; a wrong call writes nothing. Uses the runtime's default pool and allocator;\n"
         " *    _with takes them, and the place for an error, from the context. */\n";
     out_ += fmt::format("ASHLAR_CHECKED int {}({});\n", f_, list(&Parameter::declaration));
-    out_ += fmt::format("ASHLAR_CHECKED int {}_with({});\n\n", f_,
+    out_ += fmt::format("ASHLAR_CHECKED int {}_with({});\n", f_,
                         list(&Parameter::declaration, "const ashlar_context *" + context_));
+    if (facts_.cuda || facts_.vulkan) {
+      out_ +=
+          "/* Before a call is captured in a graph, or timed: loads and allocates what it needs, and launches nothing. */\n";
+      out_ += fmt::format("ASHLAR_CHECKED int {}_prepare({});\n", f_,
+                          list(&Parameter::declaration, "const ashlar_context *" + context_));
+    }
+    out_ += "\n";
   }
 
   void arguments() {

@@ -23,7 +23,7 @@ static int take_context(Call* call, const ashlar_context* given, ashlar_context*
   }
   if (ctx->parallel_for == NULL || ctx->parallelism < 1) ctx->parallelism = 1;
   ctx->error = call->error;
-  ctx->flags &= ~(uint32_t)(ASHLAR_ABI1_WAIT | ASHLAR_ABI1_DEVICE_MASK);
+  ctx->flags &= ~(uint32_t)(ASHLAR_ABI1_WAIT | ASHLAR_ABI1_PREPARE | ASHLAR_ABI1_DEVICE_MASK);
   return ASHLAR_OK;
 }
 
@@ -142,7 +142,7 @@ static void tell_device(const Call* call, ashlar_context* ctx) {
   }
 }
 
-static int check_and_run(Call* call, const void* const* arguments, const ashlar_context* given) {
+static int check_and_run(Call* call, const void* const* arguments, const ashlar_context* given, bool prepare) {
   const ashlar_abi1_desc* desc = call->desc;
   int rc = check_descriptor(call);
   ashlar_context ctx;
@@ -156,6 +156,8 @@ static int check_and_run(Call* call, const void* const* arguments, const ashlar_
   if (rc == ASHLAR_OK) rc = ashlar_check_overlap(call);
   if (rc == ASHLAR_OK) rc = check_cpu(call);
   if (rc != ASHLAR_OK || nothing_to_write(call)) return rc;
+  if (prepare && desc->device_type == kHost) return ASHLAR_OK; /* its code is loaded */
+  if (prepare) ctx.flags |= ASHLAR_ABI1_PREPARE;
 
   _Alignas(16) unsigned char args[ASHLAR_ABI1_MAX_ARGS_BYTES];
   fill_args(call, arguments, args);
@@ -175,11 +177,12 @@ static int check_and_run(Call* call, const void* const* arguments, const ashlar_
   return rc;
 }
 
-int ashlar_call(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx, ashlar_error* error) {
+int ashlar_call(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx, ashlar_error* error,
+                bool prepare) {
   *error = (ashlar_error){0, -1, -1, 0, 0, ""};
   Call call;
   call.desc = desc, call.error = error;
-  return check_and_run(&call, arguments, ctx);
+  return check_and_run(&call, arguments, ctx, prepare);
 }
 
 void ashlar_deliver(const ashlar_context* ctx, const ashlar_error* error) {
@@ -188,9 +191,17 @@ void ashlar_deliver(const ashlar_context* ctx, const ashlar_error* error) {
   if (target != NULL) *target = *error;
 }
 
-int ashlar_abi1_call(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx) {
+static int deliver_call(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx, bool prepare) {
   ashlar_error error;
-  const int rc = ashlar_call(desc, arguments, ctx, &error);
+  const int rc = ashlar_call(desc, arguments, ctx, &error, prepare);
   if (rc != ASHLAR_OK) ashlar_deliver(ctx, &error);
   return rc;
+}
+
+int ashlar_abi1_call(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx) {
+  return deliver_call(desc, arguments, ctx, false);
+}
+
+int ashlar_abi1_prepare(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx) {
+  return deliver_call(desc, arguments, ctx, true);
 }

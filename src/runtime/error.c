@@ -64,7 +64,7 @@ const char* ashlar_keep(const char* text) {
 
 int ashlar_error_record(ashlar_error* error, int32_t code, int32_t argument, int32_t dimension, int64_t expected, int64_t found,
                         const char* format, ...) {
-  char text[1024]; /* longer ones are cut: names of that length help nobody */
+  char text[4096]; /* longer ones are cut: a compiler's log begins with what was wrong */
   va_list values;
   va_start(values, format);
   const int length = vsnprintf(text, sizeof text, format, values);

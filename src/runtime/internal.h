@@ -63,8 +63,8 @@ uint64_t ashlar_x86_features(const uint32_t* words, uint64_t saved);
 /* "avx2, fma": their names, as many as there is room for. Returns the length. */
 size_t ashlar_cpu_list(uint64_t features, char* text, size_t room);
 
-/* ashlar_abi1_call, its error in *error alone. */
-int ashlar_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context*, ashlar_error*);
+/* ashlar_abi1_call, its error in *error alone; or ashlar_abi1_prepare. */
+int ashlar_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context*, ashlar_error*, bool prepare);
 /* Puts the error where the caller of an entry finds it: in its context, or behind ashlar_last_error. */
 void ashlar_deliver(const ashlar_context*, const ashlar_error*);
 
@@ -75,6 +75,9 @@ bool* ashlar_device_touched(void);
 /* Host memory from ctx->allocate, else from the runtime's allocator. NULL when there is none. */
 void* ashlar_allocate(const ashlar_context* ctx, size_t bytes, size_t align);
 void ashlar_release(const ashlar_context* ctx, void* block); /* of ashlar_allocate with the same ctx */
+
+/* How much memory is kept for later calls, in bytes: ASHLAR_WORKSPACE_MB. */
+size_t ashlar_kept_bytes(void);
 
 /* Aligned memory whose pages stay for the next one, within bounds (workspace.c). NULL when there is none. */
 void* ashlar_block_take(size_t bytes, size_t align);

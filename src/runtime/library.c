@@ -126,6 +126,25 @@ static bool may_take_over(uint32_t flags, int rc) {
          (rc == ASHLAR_E_DEVICE || rc == ASHLAR_E_TARGET || rc == ASHLAR_E_LAUNCH);
 }
 
+/* Whether a device takes the next variant after this failure of one: it lacks what that one needs, and nothing has happened. */
+static bool takes_next(int rc) { return rc == ASHLAR_E_TARGET && !*ashlar_device_touched(); }
+
+/* Where none of several variants for a device fits: the error of the last one, and what all of them are for. */
+static void name_all(const ashlar_abi1_library* l, int32_t device_type, ashlar_error* error) {
+  char all[300];
+  size_t at = 0;
+  int32_t count = 0;
+  for (int32_t k = 0; k < l->count && at + 1 < sizeof all; ++k) {
+    if (l->variants[k].desc->device_type != device_type) continue;
+    const int written = snprintf(all + at, sizeof all - at, "%s%s", count++ > 0 ? ", " : "", l->variants[k].target);
+    if (written < 0) return;
+    at += (size_t)written;
+  }
+  if (count < 2 || error->what == NULL || error->what[0] == '\0') return;
+  const ashlar_error e = *error;
+  (void)ashlar_error_record(error, e.code, e.argument, e.dimension, e.expected, e.found, "%s (none of %s fits)", e.what, all);
+}
+
 /* The caller's context without what is a device's. */
 static ashlar_context for_processor(const ashlar_context* ctx) {
   ashlar_context c = *ctx;
@@ -166,7 +185,7 @@ static bool shadow(const ashlar_abi1_desc* d, const void* const* arguments, Shad
 /* The processor's variant after `failed`, the error of the device's variant `v`, which stays where there is nothing to be done.
  */
 static int take_over(const ashlar_abi1_library* l, const ashlar_abi1_variant* v, const void* const* arguments,
-                     const ashlar_context* ctx, ashlar_error* failed) {
+                     const ashlar_context* ctx, ashlar_error* failed, bool prepare) {
   const ashlar_abi1_variant* host = for_host(l);
   Shadows s;
   if (host == NULL || !shadow(host->desc, arguments, &s)) return failed->code;
@@ -176,7 +195,7 @@ static int take_over(const ashlar_abi1_library* l, const ashlar_abi1_variant* v,
   }
   const ashlar_context c = for_processor(ctx);
   ashlar_error error;
-  const int rc = ashlar_call(host->desc, s.arguments, &c, &error);
+  const int rc = ashlar_call(host->desc, s.arguments, &c, &error, prepare);
   if (rc != ASHLAR_OK)
     *failed = error;
   else
@@ -184,7 +203,8 @@ static int take_over(const ashlar_abi1_library* l, const ashlar_abi1_variant* v,
   return rc;
 }
 
-static int call(const ashlar_abi1_library* l, const void* const* arguments, const ashlar_context* ctx, ashlar_error* error) {
+static int call(const ashlar_abi1_library* l, const void* const* arguments, const ashlar_context* ctx, ashlar_error* error,
+                bool prepare) {
   int rc = check_library(l, error);
   if (rc != ASHLAR_OK) return rc;
   const ashlar_abi1_desc* any = l->variants[0].desc;
@@ -194,7 +214,7 @@ static int call(const ashlar_abi1_library* l, const void* const* arguments, cons
     if (ashlar_is_tensor(&any->arguments[n])) argument = n;
   if (argument >= 0) {
     const ashlar_tensor* t = arguments[argument];
-    if (t == NULL) return ashlar_call(any, arguments, ctx, error); /* which says so */
+    if (t == NULL) return ashlar_call(any, arguments, ctx, error, prepare); /* which says so */
     wanted = memory_of(t->device_type);
     if (!has(l, wanted)) return no_variant(l, error, argument, t->device_type);
   }
@@ -202,24 +222,33 @@ static int call(const ashlar_abi1_library* l, const void* const* arguments, cons
   if (!has(l, wanted)) return no_variant(l, error, -1, wanted);
   if (wanted == kHost) {
     const ashlar_abi1_variant* v = for_host(l);
-    return v != NULL ? ashlar_call(v->desc, arguments, ctx, error) : no_processor(l, error);
+    return v != NULL ? ashlar_call(v->desc, arguments, ctx, error, prepare) : no_processor(l, error);
   }
   *ashlar_device_touched() = false;
   const ashlar_abi1_variant* last = NULL;
   for (int32_t k = 0; k < l->count; ++k) {
     if (l->variants[k].desc->device_type != wanted) continue;
     last = &l->variants[k];
-    rc = ashlar_call(last->desc, arguments, ctx, error);
-    if (rc != ASHLAR_E_TARGET || *ashlar_device_touched()) break; /* a device of another kind takes the next one */
+    rc = ashlar_call(last->desc, arguments, ctx, error, prepare);
+    if (!takes_next(rc)) break;
   }
-  return rc != ASHLAR_OK && may_take_over(flags, rc) ? take_over(l, last, arguments, ctx, error) : rc;
+  if (takes_next(rc)) name_all(l, wanted, error);
+  return rc != ASHLAR_OK && may_take_over(flags, rc) ? take_over(l, last, arguments, ctx, error, prepare) : rc;
+}
+
+static int deliver_call(const ashlar_abi1_library* l, const void* const* arguments, const ashlar_context* ctx, bool prepare) {
+  ashlar_error error = {0, -1, -1, 0, 0, ""};
+  const int rc = call(l, arguments, ctx, &error, prepare);
+  if (rc != ASHLAR_OK) ashlar_deliver(ctx, &error);
+  return rc;
 }
 
 int ashlar_abi1_library_call(const ashlar_abi1_library* l, const void* const* arguments, const ashlar_context* ctx) {
-  ashlar_error error = {0, -1, -1, 0, 0, ""};
-  const int rc = call(l, arguments, ctx, &error);
-  if (rc != ASHLAR_OK) ashlar_deliver(ctx, &error);
-  return rc;
+  return deliver_call(l, arguments, ctx, false);
+}
+
+int ashlar_abi1_library_prepare(const ashlar_abi1_library* l, const void* const* arguments, const ashlar_context* ctx) {
+  return deliver_call(l, arguments, ctx, true);
 }
 
 /* ---- on pointers --------------------------------------------------------------------------------------------------- */
@@ -269,8 +298,9 @@ int ashlar_abi1_library_run(const ashlar_abi1_library* l, const void* args, cons
     if (l->variants[k].desc->device_type != wanted) continue;
     last = &l->variants[k];
     rc = run_on_device(l, last, args, ctx, error);
-    if (rc != ASHLAR_E_TARGET || *ashlar_device_touched()) break;
+    if (!takes_next(rc)) break;
   }
+  if (takes_next(rc)) name_all(l, wanted, error);
   /* pointers of CUDA are the processor's where it can reach the memory; addresses of Vulkan never are */
   if (rc == ASHLAR_OK || wanted != kCuda || !may_take_over(flags, rc) || for_host(l) == NULL) return rc;
   if (last->settle != NULL && (rc = last->settle(ctx->stream, error, l->name)) != ASHLAR_OK) return rc;

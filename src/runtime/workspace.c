@@ -23,7 +23,7 @@ typedef struct Block { /* in front of what the caller has */
 static atomic_int in_use;
 static Block* kept[kKept]; /* the latest first; the rest is NULL */
 
-static size_t most_bytes(void) {
+size_t ashlar_kept_bytes(void) {
   const char* text = getenv("ASHLAR_WORKSPACE_MB");
   char* end = NULL;
   const long mib = text == NULL || *text == '\0' ? kUsualMiB : strtol(text, &end, 10);
@@ -65,7 +65,7 @@ void ashlar_block_give(void* block) {
   Block* b = (Block*)block - 1;
   Block* out[kKept + 1]; /* what goes: released once the list is left */
   int leaving = 0;
-  const size_t most = b->bytes < kLeast ? 0 : most_bytes();
+  const size_t most = b->bytes < kLeast ? 0 : ashlar_kept_bytes();
   if (b->bytes > most || b->bytes < kLeast || !enter()) {
     free(b->base);
     return;

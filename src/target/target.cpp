@@ -248,10 +248,13 @@ Target::Target(const Parsed& p)
 bool Target::has(const char* feature) const {
   if (std::find(enabled_.begin(), enabled_.end(), feature) != enabled_.end()) return true;
   if (!device_ || device_->kind != Device::Kind::cuda || std::string_view(feature).substr(0, 3) != "sm_") return false;
-  // sm_80 holds on every later chip; sm_90a is of that one alone
-  char* rest = nullptr;
-  const long wanted = std::strtol(feature + 3, &rest, 10), chip = std::strtol(device_->chip + 3, nullptr, 10);
-  return rest != feature + 3 && (*rest ? std::string_view(feature) == device_->chip : wanted <= chip);
+  // sm_80 holds on every later chip; sm_90a on that one alone; sm_100f on those of its family whose code is not for all chips
+  char *rest = nullptr, *suffix = nullptr;
+  const long wanted = std::strtol(feature + 3, &rest, 10), chip = std::strtol(device_->chip + 3, &suffix, 10);
+  if (rest == feature + 3) return false;
+  if (*rest == '\0') return wanted <= chip;
+  const bool family = std::string_view(rest) == "f" && *suffix != '\0' && wanted / 10 == chip / 10 && wanted <= chip;
+  return family || std::string_view(feature) == device_->chip;
 }
 
 std::string Target::compiler_features() const {

@@ -58,7 +58,7 @@ TEST_CASE("no chip but those of targets is asked for: for sm_1 libnvJitLink ends
     CHECK_FALSE(codegen::ptx::assembles(chip));
     CHECK_FALSE(codegen::ptx::cubin(".version 8.0\n.target sm_80\n.address_size 64\n", chip).has_value());
   }
-  for (const char* target : {"cuda-sm_1", "cuda-sm_1-linux", "cuda-sm_80a", "cuda-sm_90", "cuda"}) {
+  for (const char* target : {"cuda-sm_1", "cuda-sm_1-linux", "cuda-sm_80a", "cuda-sm_91", "cuda-sm_80f", "cuda"}) {
     CAPTURE(target);
     CHECK_THROWS_WITH_AS(Target::parse(target), doctest::Contains(target), RefusalError);
   }

@@ -24,6 +24,23 @@ SAME(kCudaMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS);
 SAME(kCudaInvalidAddressSpace, CUDA_ERROR_INVALID_ADDRESS_SPACE);
 SAME(kCudaInvalidPc, CUDA_ERROR_INVALID_PC);
 SAME(kCudaLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
+SAME(kCudaCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+SAME(kCudaCaptureWrongThread, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+SAME(kCudaMultiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+SAME(kCudaPoolsSupported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+SAME(kCudaJitInfoLog, CU_JIT_INFO_LOG_BUFFER);
+SAME(kCudaJitInfoLogBytes, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
+SAME(kCudaJitErrorLog, CU_JIT_ERROR_LOG_BUFFER);
+SAME(kCudaJitErrorLogBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+SAME(kCudaJitLineInfo, CU_JIT_GENERATE_LINE_INFO);
+SAME(kCudaLaunchCluster, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+SAME(kCudaLaunchProgrammatic, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+SAME(kCudaPinned, CU_MEM_ALLOCATION_TYPE_PINNED);
+SAME(kCudaOnDevice, CU_MEM_LOCATION_TYPE_DEVICE);
+SAME(kCudaReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+SAME(kCudaCaptureActive, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+SAME(kCudaMoveReference, CU_GRAPH_USER_OBJECT_MOVE);
+SAME(kCudaNoDestructorSync, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
 SAME(kCudaMaxThreadsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 SAME(kCudaMaxGridX, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
 SAME(kCudaMaxGridY, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y);
@@ -54,6 +71,18 @@ SAME(9, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
 _Static_assert(sizeof(CudaTensorMap) == sizeof(CUtensorMap) && _Alignof(CudaTensorMap) == _Alignof(CUtensorMap),
                "a tensor map");
 _Static_assert(sizeof(CudaAddress) == sizeof(CUdeviceptr) && sizeof(CudaDevice) == sizeof(CUdevice), "addresses and devices");
+#define AT(ours, a, theirs, b) _Static_assert(offsetof(ours, a) == offsetof(theirs, b), "where " #b " lies in a " #theirs)
+AT(CudaPoolProperties, location, CUmemPoolProps, location.id);
+AT(CudaPoolProperties, most, CUmemPoolProps, maxSize);
+_Static_assert(sizeof(CudaPoolProperties) == sizeof(CUmemPoolProps), "the properties of a pool");
+AT(CudaLaunchAttribute, value, CUlaunchAttribute, value);
+_Static_assert(sizeof(CudaLaunchAttribute) == sizeof(CUlaunchAttribute), "an attribute of a launch");
+AT(CudaLaunchConfig, block, CUlaunchConfig, blockDimX);
+AT(CudaLaunchConfig, shared_bytes, CUlaunchConfig, sharedMemBytes);
+AT(CudaLaunchConfig, stream, CUlaunchConfig, hStream);
+AT(CudaLaunchConfig, attributes, CUlaunchConfig, attrs);
+AT(CudaLaunchConfig, attribute_count, CUlaunchConfig, numAttrs);
+_Static_assert(sizeof(CudaLaunchConfig) == sizeof(CUlaunchConfig), "the configuration of a launch");
 
 int main(void) {
   printf("as cuda.h of CUDA %d.%d\n", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);

@@ -77,7 +77,9 @@ TEST_CASE("a simple call loads, launches once with the entry's parameters, and w
   const ir::Kernel k = cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_90a");
   const codegen::ptx::Code code = codegen::ptx::translate(k, Target::parse("cuda-sm_90a"));
   const auto& parameters = code.entries.at(0).parameters;
-  REQUIRE(l.parameter_count == parameters.size());
+  CHECK(code.entries.at(0).folded);  // M blocks along y: the last parameter says where they begin
+  REQUIRE(l.parameter_count == parameters.size() + 1);
+  CHECK(l.parameters[parameters.size()] == 0);
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     CHECK(l.sizes[n] == 8);
     if (parameters[n].kind == codegen::LaunchParameter::Kind::address) {
@@ -159,8 +161,9 @@ TEST_CASE("two launches through the workspace: the caller's, its allocator's, or
     std::vector<std::uint64_t> block = std::vector<std::uint64_t>(64);
     int taken = 0, given = 0, type = 0;
   } hooks;
-  SUBCASE("the driver's, freed after waiting") {
+  SUBCASE("the driver's, freed after waiting, where the device has no pools") {
     const Fresh fresh;
+    driver().standin_attribute(115, 0);
     REQUIRE_MESSAGE(sum().call(list) == ASHLAR_OK, said());
     const std::string calls = driver().standin_calls();
     CHECK(calls.find("cuMemAlloc cuLaunchKernel cuLaunchKernel cuStreamSynchronize cuMemFree ") != std::string::npos);
@@ -185,9 +188,6 @@ TEST_CASE("two launches through the workspace: the caller's, its allocator's, or
     context.workspace_bytes = sizeof workspace;
     context.workspace = reinterpret_cast<char*>(workspace) + 8;
     CHECK(sum().call(list, &context) == ASHLAR_E_ALIGN);
-    context.workspace = nullptr;
-    CHECK(sum().call(list, &context) == ASHLAR_E_MEMORY);
-    CHECK(cuda::sentence(error) == "sum: the workspace has 0 bytes, expected at least 64, and the context has no allocator");
   }
   SUBCASE("the allocator's, in device memory") {
     const Fresh fresh;
@@ -211,10 +211,20 @@ TEST_CASE("two launches through the workspace: the caller's, its allocator's, or
   }
   SUBCASE("no memory of the driver's") {
     const Fresh fresh;
+    driver().standin_attribute(115, 0);
     driver().standin_fail("cuMemAlloc", 1, 2);
     CHECK(sum().call(list) == ASHLAR_E_MEMORY);
     CHECK(said() == "sum: cuMemAlloc returned 2, CUDA_ERROR_OUT_OF_MEMORY");
     CHECK(driver().standin_launches() == 0);
+  }
+  SUBCASE("none, where the call does not wait and the device has no pools") {
+    const Fresh fresh;
+    driver().standin_attribute(115, 0);
+    ashlar_error error = {};
+    const ashlar_context context = with_stream(driver().standin_new_stream(fresh.context), &error);
+    CHECK(sum().call(list, &context) == ASHLAR_E_MEMORY);
+    CHECK(cuda::sentence(error) ==
+          "sum: the workspace has 0 bytes, expected at least 64, the context has no allocator and the device no memory pools");
   }
 }
 
@@ -272,24 +282,25 @@ TEST_CASE("what a device lacks, and what exceeds its limits") {
     driver().standin_attribute(75, 7), driver().standin_attribute(76, 5);
     CHECK(sum().call(list) == ASHLAR_E_TARGET);
     CHECK(said() == "sum: made for sm_80, compute capability 80 or later (times ten); Stand-in 0 has 75");
+    const Fresh other;  // the context of another device
     driver().standin_attribute(75, 8), driver().standin_attribute(76, 6);
-    CHECK(sum().call(list) == ASHLAR_OK);  // what failed is tried again
+    CHECK(sum().call(list) == ASHLAR_OK);
   }
   SUBCASE("threads") {
     driver().standin_attribute(1, 32);
-    CHECK(add_bias().call(o.list) == ASHLAR_E_LAUNCH);
+    CHECK(add_bias().call(o.list) == ASHLAR_E_TARGET);
     CHECK(said() == "add_bias: a block of launch `add_bias` takes 64 threads, Stand-in 0 has 32");
   }
   SUBCASE("shared memory") {
     driver().standin_attribute(97, 256);
-    CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
+    CHECK(sum().call(list) == ASHLAR_E_TARGET);
     CHECK(said() == "sum: a block of launch `sum` takes 512 bytes of shared memory, Stand-in 0 has 256");
   }
   SUBCASE("blocks") {
-    driver().standin_attribute(6, 2);
+    driver().standin_attribute(5, 1);
     CHECK(add_bias().call(o.list) == ASHLAR_E_LAUNCH);
-    CHECK(said() == "add_bias: launch `add_bias` has 3 blocks along y, expected at most 2");
-    CHECK(ashlar_last_error()->dimension == 1);
+    CHECK(said() == "add_bias: launch `add_bias` has 2 blocks along x, expected at most 1");
+    CHECK(ashlar_last_error()->dimension == 0);
     CHECK(driver().standin_launches() == 0);
   }
 }
@@ -307,10 +318,12 @@ TEST_CASE("every call of the driver that fails is told by name, and the call bef
       {"cuCtxGetDevice", 1, 201, ASHLAR_E_LAUNCH, "add_bias: cuCtxGetDevice returned 201, CUDA_ERROR_INVALID_CONTEXT"},
       {"cuCtxGetId", 1, 201, ASHLAR_E_LAUNCH, "add_bias: cuCtxGetId returned 201, CUDA_ERROR_INVALID_CONTEXT"},
       {"cuDeviceGetAttribute", 2, 1, ASHLAR_E_LAUNCH, "add_bias: cuDeviceGetAttribute returned 1, CUDA_ERROR_INVALID_VALUE"},
-      {"cuModuleLoadData", 1, 2, ASHLAR_E_MEMORY, nullptr},
-      {"cuModuleLoadData", 1, 218, ASHLAR_E_LAUNCH, nullptr},
-      {"cuModuleGetFunction", 1, 500, ASHLAR_E_LAUNCH, "add_bias: cuModuleGetFunction returned 500, CUDA_ERROR_NOT_FOUND"},
-      {"cuFuncGetAttribute", 1, 400, ASHLAR_E_LAUNCH, "add_bias: cuFuncGetAttribute returned 400, CUDA_ERROR_INVALID_HANDLE"},
+      {"cuModuleLoadDataEx", 1, 2, ASHLAR_E_MEMORY, nullptr},
+      {"cuModuleLoadDataEx", 1, 218, ASHLAR_E_LAUNCH, nullptr},
+      {"cuModuleGetFunction", 1, 500, ASHLAR_E_LAUNCH,
+       "add_bias: cuModuleGetFunction of `add_bias` returned 500, CUDA_ERROR_NOT_FOUND"},
+      {"cuFuncGetAttribute", 1, 400, ASHLAR_E_LAUNCH,
+       "add_bias: cuFuncGetAttribute of `add_bias` returned 400, CUDA_ERROR_INVALID_HANDLE"},
       {"cuLaunchKernel", 1, 701, ASHLAR_E_LAUNCH, "add_bias: cuLaunchKernel returned 701, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
       {"cuLaunchKernel", 1, 700, ASHLAR_E_LAUNCH,
        "add_bias: cuLaunchKernel returned 700, CUDA_ERROR_ILLEGAL_ADDRESS: the CUDA context is lost, by this call or an "
@@ -372,7 +385,7 @@ TEST_CASE("shared memory that a function is not given: the module is unloaded, a
   const std::vector<const void*> list = {&x.tensor, &y.tensor};
   driver().standin_fail("cuFuncSetAttribute", 1, 1);
   CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
-  CHECK(said() == "sum: cuFuncSetAttribute returned 1, CUDA_ERROR_INVALID_VALUE");
+  CHECK(said() == "sum: cuFuncSetAttribute of `sum` returned 1, CUDA_ERROR_INVALID_VALUE");
   CHECK(std::string(driver().standin_calls()).find("cuFuncSetAttribute cuModuleUnload ") != std::string::npos);
   CHECK(driver().standin_launches() == 0);
   const std::string calls = calls_of([&] { REQUIRE_MESSAGE(sum().call(list) == ASHLAR_OK, said()); });
@@ -381,6 +394,7 @@ TEST_CASE("shared memory that a function is not given: the module is unloaded, a
 
 TEST_CASE("a workspace that cannot be freed fails the call, unless something failed before") {
   const Fresh fresh;
+  driver().standin_attribute(115, 0);  // of cuMemAlloc
   OnDevice x(f32, {9000}), y(f32, {1});
   const std::vector<const void*> list = {&x.tensor, &y.tensor};
   driver().standin_fail("cuMemFree", 1, 1);
@@ -399,6 +413,7 @@ TEST_CASE("a workspace that cannot be freed fails the call, unless something fai
 
 TEST_CASE("a second launch that fails: what ran is waited for, and its workspace given back") {
   const Fresh fresh;
+  driver().standin_attribute(115, 0);
   OnDevice x(f32, {9000}), y(f32, {1});
   const std::vector<const void*> list = {&x.tensor, &y.tensor};
   driver().standin_fail("cuLaunchKernel", 2, 701);

@@ -1,66 +1,11 @@
-/* The stand-in driver: see standin.h. STANDIN_OLD leaves out what CUDA 11 does not have, STANDIN_BROKEN a function that every
- * driver has, STANDIN_NO_DEVICE the device. With STANDIN_FAILS the first call of that function returns STANDIN_RESULT. */
-#include "tests/cuda/standin.h"
-
+/* The stand-in driver: see standin.h. What drivers may lack is in standin_later.c. STANDIN_BROKEN leaves out a function that
+ * every driver has, STANDIN_NO_DEVICE the device. With STANDIN_FAILS the first call of that function returns STANDIN_RESULT. */
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "runtime/cuda/driver.h"
+#include "tests/cuda/standin_state.h"
 
-enum { kInvalidValue = 1, kNotInitialized = 3, kInvalidDevice = 101, kInvalidPtx = 218, kInvalidHandle = 400, kNotFound = 500 };
-enum { kContext = 0x43, kStream, kModule, kFunction, kDead };
-enum { kMost = 256, kBytes = 1 << 16 };
-
-struct CudaContextObject {
-  int kind, device;
-  unsigned long long id;
-  CudaContext next;
-};
-struct CudaStreamObject {
-  int kind;
-  CudaContext context;
-  CudaStream next;
-};
-struct CudaFunctionObject {
-  int kind;
-  char name[64];
-  CudaModule module;
-  uint32_t threads, count, sizes[64];
-  int shared;
-};
-struct CudaModuleObject {
-  int kind;
-  CudaContext context;
-  bool ptx;
-  const char* image;
-  struct CudaFunctionObject functions[16];
-  int count;
-  CudaModule next;
-};
-
-static struct {
-  char calls[kBytes], complaints[kBytes];
-  struct {
-    char function[64];
-    int countdown, result;
-  } failures[2]; /* to come */
-  int lost;
-  int attributes[256];
-  int devices;
-  bool cubin, initialised;
-  CudaContext stack[16], primary;
-  int depth;
-  unsigned long long ids;
-  CudaContext contexts; /* all there ever were */
-  CudaStream streams;
-  CudaModule modules; /* likewise */
-  StandinLaunch launches[kMost];
-  int launch_count, blocks;
-} s;
+struct Standin s;
 
 static void append(char* to, const char* format, ...) {
   const size_t used = strlen(to);
@@ -70,7 +15,7 @@ static void append(char* to, const char* format, ...) {
   va_end(values);
 }
 
-static CudaResult called(const char* name) { /* 0, or what the call must return */
+CudaResult called(const char* name) { /* 0, or what the call must return */
   append(s.calls, "%s ", name);
   if (s.lost != 0) return s.lost;
   for (int n = 0; n < 2; ++n)
@@ -79,11 +24,7 @@ static CudaResult called(const char* name) { /* 0, or what the call must return 
   if (!s.initialised && strcmp(name, "cuInit") != 0 && strcmp(name, "cuGetErrorName") != 0) return kNotInitialized;
   return 0;
 }
-#define CALLED(name)                    \
-  const CudaResult told = called(name); \
-  if (told != 0) return told
-
-static CudaResult complain(const char* format, ...) {
+CudaResult complain(const char* format, ...) {
   char text[512];
   va_list values;
   va_start(values, format);
@@ -93,8 +34,8 @@ static CudaResult complain(const char* format, ...) {
   return kInvalidValue;
 }
 
-static bool valid_context(CudaContext c) { return c != NULL && c->kind == kContext; }
-static CudaContext current(void) { return s.depth > 0 ? s.stack[s.depth - 1] : NULL; }
+bool valid_context(CudaContext c) { return c != NULL && c->kind == kContext; }
+CudaContext current(void) { return s.depth > 0 ? s.stack[s.depth - 1] : NULL; }
 
 /* ---- what tests say -------------------------------------------------------------------------------------------------- */
 void standin_reset(void) {
@@ -106,6 +47,9 @@ void standin_reset(void) {
   s.attributes[kCudaMaxThreadsPerBlock] = 1024;
   s.attributes[kCudaMaxGridX] = INT32_MAX, s.attributes[kCudaMaxGridY] = s.attributes[kCudaMaxGridZ] = 65535;
   s.attributes[kCudaCapabilityMajor] = 9, s.attributes[kCudaMaxSharedOptIn] = 227 << 10;
+  s.attributes[kCudaMultiprocessors] = 114, s.attributes[kCudaPoolsSupported] = 1;
+  s.pool = NULL, s.captured = NULL;
+  s.jit_error[0] = s.jit_info[0] = '\0';
 }
 const char* standin_calls(void) { return s.calls; }
 const char* standin_complaints(void) { return s.complaints; }
@@ -149,6 +93,32 @@ void* standin_new_stream(void* context) {
 int standin_launches(void) { return s.launch_count; }
 const StandinLaunch* standin_launch(int n) { return &s.launches[n]; }
 int standin_blocks_in_use(void) { return s.blocks; }
+void standin_forget_blocks(void) { s.blocks = 0; }
+uint64_t standin_pool_threshold(void) { return s.pool != NULL ? s.pool->threshold : 0; }
+void standin_capture(void* stream) {
+  s.captured = stream, ++s.captures;
+  s.graph = calloc(1, sizeof *s.graph);
+  s.graph->kind = kGraph;
+}
+void* standin_end_capture(void) {
+  s.captured = NULL;
+  return s.graph;
+}
+void release(CudaHeld h) {
+  if (--h->references > 0) return;
+  h->destroy(h->value);
+  h->kind = kDead;
+}
+void standin_destroy_graph(void* graph) {
+  CudaGraph g = graph;
+  for (CudaHeld h = g->held; h != NULL; h = h->next) release(h);
+  g->kind = kDead;
+}
+void standin_jit_log(const char* error, const char* info) {
+  snprintf(s.jit_error, sizeof s.jit_error, "%s", error);
+  snprintf(s.jit_info, sizeof s.jit_info, "%s", info);
+}
+int standin_jit_lines(void) { return s.jit_lines; }
 
 /* ---- the driver: devices and contexts --------------------------------------------------------------------------------- */
 CudaResult cuInit(unsigned flags) {
@@ -174,7 +144,8 @@ CudaResult cuGetErrorName(CudaResult r, const char** name) {
                {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
                {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
                {719, "CUDA_ERROR_LAUNCH_FAILED"},
-               {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}};
+               {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+               {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"}};
   for (size_t n = 0; n < sizeof names / sizeof *names; ++n)
     if (names[n].result == r) {
       *name = names[n].name;
@@ -196,7 +167,7 @@ CudaResult cuDeviceGet(CudaDevice* device, int number) {
 CudaResult cuDeviceGetAttribute(int* value, int attribute, CudaDevice device) {
   CALLED("cuDeviceGetAttribute");
   if (device < 0 || device >= s.devices) return complain("cuDeviceGetAttribute: device %d", device);
-  if (attribute != kCudaCapabilityMinor && s.attributes[attribute] == 0)
+  if (attribute != kCudaCapabilityMinor && attribute != kCudaPoolsSupported && s.attributes[attribute] == 0)
     return complain("attribute %d is not known", attribute);
   *value = s.attributes[attribute];
   return 0;
@@ -278,17 +249,19 @@ CudaResult cuMemcpyDtoH_v2(void* to, CudaAddress from, size_t bytes) {
   return 0;
 }
 
-static bool stream_of(CudaStream stream, CudaContext context) {
+bool stream_of(CudaStream stream, CudaContext context) {
   return (uintptr_t)stream <= 2 || (stream->kind == kStream && stream->context == context);
 }
 CudaResult cuStreamSynchronize(CudaStream stream) {
   CALLED("cuStreamSynchronize");
+  UNCAPTURED;
   return stream_of(stream, current()) ? 0 : complain("cuStreamSynchronize: a stream of another context");
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------ */
 CudaResult cuMemAlloc_v2(CudaAddress* address, size_t bytes) {
   CALLED("cuMemAlloc");
+  UNCAPTURED;
   void* block = NULL;
   if (!valid_context(current()) || bytes == 0 || posix_memalign(&block, 256, bytes) != 0) return complain("cuMemAlloc");
   ++s.blocks;
@@ -328,8 +301,8 @@ static CudaResult parse_entry(const char* at, CudaModule m) {
   return 0;
 }
 
-CudaResult cuModuleLoadData(CudaModule* module, const void* image) {
-  CALLED("cuModuleLoadData");
+CudaResult load(CudaModule* module, const void* image) {
+  UNCAPTURED;
   if (!valid_context(current())) return kCudaInvalidContext;
   CudaModule m = calloc(1, sizeof *m);
   m->kind = kModule, m->context = current(), m->image = image;
@@ -349,6 +322,10 @@ CudaResult cuModuleLoadData(CudaModule* module, const void* image) {
   else
     free(m);
   return r;
+}
+CudaResult cuModuleLoadData(CudaModule* module, const void* image) {
+  CALLED("cuModuleLoadData");
+  return load(module, image);
 }
 CudaResult cuModuleUnload(CudaModule m) {
   CALLED("cuModuleUnload");
@@ -390,28 +367,30 @@ static bool named(CudaFunction f, const char* variable) { /* the environment var
   return name != NULL && strcmp(name, f->name) == 0;
 }
 
-#ifdef STANDIN_BROKEN
-#define cuLaunchKernel standin_has_no_launch
-#endif
-CudaResult cuLaunchKernel(CudaFunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                          unsigned shared, CudaStream stream, void** parameters, void** extra) {
-  CALLED("cuLaunchKernel");
+CudaResult launch(CudaFunction f, const CudaLaunchConfig* c, void** parameters, void** extra) {
+  const uint32_t* grid = c->grid;
+  const unsigned bx = c->block[0], by = c->block[1], bz = c->block[2], shared = c->shared_bytes;
   if (named(f, "STANDIN_HANGS")) /* until the process is ended */
     for (;;) pause();
   if (named(f, "STANDIN_CRASHES")) abort();
   if (named(f, "STANDIN_LOSES")) return s.lost = kCudaIllegalAddress;
   if (f->kind != kFunction || f->module->kind != kModule) return complain("cuLaunchKernel: no function");
   if (f->module->context != current() || !valid_context(current())) return complain("%s: of another context", f->name);
-  if (!stream_of(stream, current())) return complain("%s: a stream of another context", f->name);
+  if (!stream_of(c->stream, current())) return complain("%s: a stream of another context", f->name);
+  if (s.captured != NULL && c->stream != s.captured) return kCapturing;
   if (by != 1 || bz != 1 || bx == 0 || (f->threads != 0 && f->threads != bx))
     return complain("%s: %u x %u x %u threads, the entry has %u", f->name, bx, by, bz, f->threads);
-  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535) return complain("%s: a grid of %u %u %u", f->name, gx, gy, gz);
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || grid[1] > 65535 || grid[2] > 65535)
+    return complain("%s: a grid of %u %u %u", f->name, grid[0], grid[1], grid[2]);
   if (shared > 48 << 10 && (unsigned)f->shared < shared) return complain("%s: %u bytes of shared memory", f->name, shared);
   if (extra != NULL) return complain("%s: extra", f->name);
   if (s.launch_count == kMost) return 0; /* the first ones are recorded */
   StandinLaunch* l = &s.launches[s.launch_count++];
-  *l = (StandinLaunch){
-      .grid = {gx, gy, gz}, .threads = bx, .shared_bytes = shared, .stream = stream, .from_ptx = f->module->ptx};
+  *l = (StandinLaunch){.grid = {grid[0], grid[1], grid[2]},
+                       .threads = bx,
+                       .shared_bytes = shared,
+                       .stream = c->stream,
+                       .from_ptx = f->module->ptx};
   memcpy(l->entry, f->name, sizeof l->entry);
   l->parameter_count = f->count;
   for (uint32_t n = 0; n < f->count; ++n) {
@@ -419,30 +398,28 @@ CudaResult cuLaunchKernel(CudaFunction f, unsigned gx, unsigned gy, unsigned gz,
     memcpy(&l->parameters[n], parameters[n], 8);
     if (f->sizes[n] == 128 && l->map_count < 4) memcpy(l->maps[l->map_count++], parameters[n], 128);
   }
+  for (uint32_t n = 0; n < c->attribute_count; ++n) {
+    const CudaLaunchAttribute* a = &c->attributes[n];
+    if (a->id == kCudaLaunchCluster) {
+      const uint32_t cluster[3] = {a->value.cluster.x, a->value.cluster.y, a->value.cluster.z};
+      memcpy(l->cluster, cluster, sizeof cluster);
+      for (int d = 0; d < 3; ++d)
+        if (cluster[d] == 0 || grid[d] % cluster[d] != 0) return complain("%s: a cluster of %u blocks", f->name, cluster[d]);
+    } else if (a->id == kCudaLaunchProgrammatic) {
+      l->programmatic = a->value.allowed;
+    } else {
+      return complain("%s: an attribute %d", f->name, a->id);
+    }
+  }
   return 0;
 }
 
-#ifndef STANDIN_OLD
-CudaResult cuCtxGetId(CudaContext context, unsigned long long* id) {
-  CALLED("cuCtxGetId");
-  if (!valid_context(context)) return kCudaInvalidContext;
-  *id = context->id;
-  return 0;
-}
-CudaResult cuTensorMapEncodeTiled(CudaTensorMap* map, int type, uint32_t rank, void* address, const uint64_t* extents,
-                                  const uint64_t* strides, const uint32_t* box, const uint32_t* element_strides, int interleave,
-                                  int swizzle, int promotion, int outside) {
-  CALLED("cuTensorMapEncodeTiled");
-  if ((uintptr_t)map % 128 != 0 || (uintptr_t)address % 16 != 0 || rank < 1 || rank > 5 || interleave != 0 || outside != 0)
-    return complain("cuTensorMapEncodeTiled: map %p, address %p, rank %u", (void*)map, address, rank);
-  for (uint32_t d = 0; d < rank; ++d) {
-    if (extents[d] == 0 || extents[d] > UINT64_C(1) << 32 || box[d] == 0 || box[d] > 256 || element_strides[d] != 1)
-      return complain("cuTensorMapEncodeTiled: dimension %u", d);
-    if (d + 1 < rank && (strides[d] == 0 || strides[d] % 16 != 0 || strides[d] >= UINT64_C(1) << 40))
-      return complain("cuTensorMapEncodeTiled: a stride of %llu bytes", (unsigned long long)strides[d]);
-  }
-  *map = (CudaTensorMap){{(uint64_t)(uintptr_t)address, (uint64_t)type, extents[0], rank > 1 ? extents[1] : 0,
-                          rank > 1 ? strides[0] : 0, box[0], rank > 1 ? box[1] : 0, (uint64_t)swizzle, (uint64_t)promotion}};
-  return 0;
-}
+#ifdef STANDIN_BROKEN
+#define cuLaunchKernel standin_has_no_launch
 #endif
+CudaResult cuLaunchKernel(CudaFunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                          unsigned shared, CudaStream stream, void** parameters, void** extra) {
+  CALLED("cuLaunchKernel");
+  const CudaLaunchConfig c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
+  return launch(f, &c, parameters, extra);
+}

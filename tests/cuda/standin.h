@@ -20,6 +20,8 @@ typedef struct StandinLaunch {
   uint64_t maps[4]
                [16]; /* parameters of 128 bytes: address, type, extents, stride, box, swizzle; two dimensions, fastest first */
   uint32_t map_count;
+  uint32_t cluster[3]; /* of cuLaunchKernelEx; 0: not told */
+  int programmatic;
   int from_ptx; /* the module was PTX, else machine code, whose parameters are taken to have 8 bytes */
 } StandinLaunch;
 
@@ -41,6 +43,13 @@ typedef struct StandinLaunch {
   X(standin_new_stream, void*, (void* context))                                                                            \
   X(standin_launches, int, (void))                                                                                         \
   X(standin_launch, const StandinLaunch*, (int))                                                                           \
-  X(standin_blocks_in_use, int, (void)) /* of device memory */
+  X(standin_blocks_in_use, int, (void)) /* of device memory, pools' too */                                                 \
+  X(standin_forget_blocks, void, (void))                                                                                   \
+  X(standin_pool_threshold, uint64_t, (void)) /* of the last pool; 0: none was made */                                     \
+  X(standin_capture, void, (void* stream))    /* from now on; what allocates, loads or waits then fails with 900 */        \
+  X(standin_end_capture, void*, (void))       /* the graph */                                                              \
+  X(standin_destroy_graph, void, (void*))     /* and all that was instantiated from it */                                  \
+  X(standin_jit_log, void, (const char* error, const char* info)) /* what the assembler of PTX says from now on */         \
+  X(standin_jit_lines, int, (void))                               /* whether the last module was loaded with line tables */
 
 #endif

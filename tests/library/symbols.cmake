@@ -1,4 +1,4 @@
-# The object of a library for several targets shows the four entries that a library for one shows, and asks for functions of the
+# The object of a library for several targets shows the entries that a library for one shows, and asks for functions of the
 # runtime alone. cmake -DREADELF=readelf -DARCHIVE=libwhich.a -DFUNCTION=which -P symbols.cmake
 cmake_minimum_required(VERSION 3.22)
 execute_process(COMMAND ${READELF} -sW ${ARCHIVE} OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
@@ -8,7 +8,7 @@ set(shown "")
 set(hidden 0)
 foreach(line IN LISTS table)
   if(line MATCHES "GLOBAL +DEFAULT +UND +([^ ]+)")
-    if(NOT CMAKE_MATCH_1 MATCHES "^(ashlar_abi1_(library_(call|run|workspace_bytes)|(cuda|vulkan)_(begin|run|end|settle))|memcpy|memmove|memset)$")
+    if(NOT CMAKE_MATCH_1 MATCHES "^(ashlar_abi1_(library_(call|prepare|run|workspace_bytes)|(cuda|vulkan)_(begin|run|end|settle))|memcpy|memmove|memset)$")
       message(SEND_ERROR "the object needs ${CMAKE_MATCH_1}")
     endif()
   elseif(line MATCHES "GLOBAL +DEFAULT +[0-9]+ +([^ ]+)")
@@ -18,7 +18,7 @@ foreach(line IN LISTS table)
   endif()
 endforeach()
 list(SORT shown)
-if(NOT shown STREQUAL "${FUNCTION};${FUNCTION}_run;${FUNCTION}_with;${FUNCTION}_workspace_bytes")
+if(NOT shown STREQUAL "${FUNCTION};${FUNCTION}_prepare;${FUNCTION}_run;${FUNCTION}_with;${FUNCTION}_workspace_bytes")
   message(SEND_ERROR "the object shows ${shown}")
 endif()
 if(hidden LESS 6)

@@ -14,9 +14,10 @@ set(allowed
   # what compilers add
   _GLOBAL_OFFSET_TABLE_ __stack_chk_fail __fprintf_chk __snprintf_chk __vsnprintf_chk __isoc23_strtol __memcpy_chk)
 set(api
-  ashlar_abi1_call ashlar_abi1_library_call ashlar_abi1_library_run ashlar_abi1_library_workspace_bytes
+  ashlar_abi1_call ashlar_abi1_prepare
+  ashlar_abi1_library_call ashlar_abi1_library_prepare ashlar_abi1_library_run ashlar_abi1_library_workspace_bytes
   ashlar_abi1_cuda_begin ashlar_abi1_cuda_end ashlar_abi1_cuda_run ashlar_abi1_cuda_settle
-  ashlar_code_name ashlar_cpu_feature_name ashlar_cpu_missing ashlar_default_context ashlar_error_text ashlar_last_error ashlar_set_allocator ashlar_set_pool
+  ashlar_code_name ashlar_cpu_feature_name ashlar_cuda_multiprocessors ashlar_cpu_missing ashlar_default_context ashlar_error_text ashlar_last_error ashlar_set_allocator ashlar_set_pool
   ashlar_set_target ashlar_set_threads ashlar_threads ashlar_version)
 if(VULKAN)
   list(APPEND api

@@ -207,7 +207,8 @@ std::string TestDevice::run(const ir::Kernel& k, std::vector<Bytes>& arguments, 
     launches.push_back({e.name.c_str(), static_cast<std::uint32_t>(e.launch.threads), static_cast<std::uint32_t>(e.launch.warp),
                         static_cast<std::uint32_t>(e.shared_bytes), static_cast<std::uint32_t>(e.parameter_bytes),
                         (e.parameters_in_memory ? std::uint32_t{ASHLAR_VULKAN_PARAMETERS_IN_MEMORY} : 0u) |
-                            (e.uses_subgroups ? std::uint32_t{ASHLAR_VULKAN_USES_SUBGROUPS} : 0u),
+                            (e.uses_subgroups ? std::uint32_t{ASHLAR_VULKAN_USES_SUBGROUPS} : 0u) |
+                            (e.folded ? std::uint32_t{ASHLAR_VULKAN_FOLDED} : 0u),
                         0});
   ashlar_abi1_vulkan_module m = {};
   m.abi = 1, m.size = sizeof m, m.name = k.name.c_str();

@@ -6,11 +6,11 @@
 //
 //   std::string object = codegen::emit(kernel, Target::parse("x86-64-v3"), codegen::Output::object);
 //
-// The object defines f, f_with, f_run and f_workspace_bytes, where f is the kernel's name as a C identifier, and a hidden
-// descriptor f_abi1_desc. Without an operating system it defines only f_run and f_workspace_bytes. It refers only to the
-// functions of allowed_references(). Invariant: the bytes are a function of the kernel and the target, and contain no paths and
-// times; for a CUDA device they also depend on nvJitLink. Line tables name files as they were passed to the generator's
-// compiler, relative to the project.
+// The object defines f, f_with, f_run and f_workspace_bytes, for a device f_prepare too, where f is the kernel's name as a C
+// identifier, and a hidden descriptor f_abi1_desc. Without an operating system it defines only f_run and f_workspace_bytes. It
+// refers only to the functions of allowed_references(). Invariant: the bytes are a function of the kernel and the target, and
+// contain no paths and times; for a CUDA device they also depend on nvJitLink. Line tables name files as they were passed to
+// the generator's compiler, relative to the project.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,8 +31,8 @@ struct Seconds {     // CPU time of the calling thread
 };
 
 struct Options {
-  // DWARF tables that map the host code to lines of the algorithm and the schedule (docs/codegen.md, "Lines"). They do not
-  // change the instructions.
+  // Tables that map the code, of the host (DWARF) and of a CUDA device, to lines of the algorithm and the schedule
+  // (docs/codegen.md, "Lines"). They do not change the instructions.
   bool line_tables = false;
 };
 

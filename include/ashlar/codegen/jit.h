@@ -20,6 +20,8 @@ class Compiled {
  public:
   // The checked entry on tensors. Without a context it uses the runtime's own pool and allocator.
   int call(std::span<const void* const> arguments, const ashlar_context* = nullptr) const;
+  // f_prepare: loads what a later call needs and launches nothing.
+  int prepare(std::span<const void* const> arguments, const ashlar_context* = nullptr) const;
   // The entry on plain pointers: `args` is an f_args (codegen/abi_layout.h).
   int run(const void* args, const ashlar_context*) const;
   std::size_t workspace_bytes(const void* args, const ashlar_context*) const;
@@ -29,6 +31,7 @@ class Compiled {
  private:
   struct Code;
   explicit Compiled(std::shared_ptr<Code> code) : code_(std::move(code)) {}
+  const ashlar_abi1_desc* taking(std::size_t arguments) const;  // the descriptor, if it has so many
   friend Compiled compile(const ir::Kernel&, const Target&, Seconds*);
   friend Compiled load(const std::string& object, const ir::Kernel&, const Target&);
   std::shared_ptr<Code> code_;

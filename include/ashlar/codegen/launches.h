@@ -22,4 +22,8 @@ struct LaunchParameter {
 // Of a launch. Tensor maps are not parameters here: the host makes them.
 std::vector<LaunchParameter> parameters_of(const ir::Kernel&, const ir::KLaunch&);
 
+// Whether a grid may have more blocks along dimension d than every device takes in one launch: 65535 along y and z. The host
+// then splits the launch, and tells each part where its blocks begin.
+bool may_be_split(const ir::Kernel&, const ir::KLaunch&, int d);
+
 }  // namespace ashlar::codegen

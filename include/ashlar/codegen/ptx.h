@@ -7,9 +7,10 @@
 //   code.entries[0].name;               // "sum"; its parameters, threads, shared memory
 //   ptx::cubin(code.text, "sm_90a");    // machine code, if nvJitLink is installed
 //
-// Each parameter of an entry has 8 bytes; tensor maps, of 128 bytes each, come after the parameters. Each launch states the
-// shared memory of a block. Statements become instructions one to one (docs/codegen.md, "Code generation for CUDA"). Invariant:
-// the text is a function of the kernel and the target alone.
+// Each parameter of an entry has 8 bytes; tensor maps, of 128 bytes each, come after the parameters, and behind them, where a
+// grid may exceed 65535 blocks along y or z, where the blocks of a launch begin. Each launch states the shared memory of a
+// block. Statements become instructions one to one (docs/codegen.md, "Code generation for CUDA"). Invariant: the text is a
+// function of the kernel and the target alone.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,20 +29,24 @@ struct Entry {
   std::vector<ir::TensorMap> maps;
   std::int64_t shared_bytes = 0;
   std::int64_t cluster[3] = {1, 1, 1};
+  bool folded = false;  // a last parameter, after the maps, tells where the blocks of a launch begin along y and z
 };
 
 struct Code {
   std::string text;
   std::string cubin;           // in the host's object: the result of cubin(), or empty
+  bool lines = false;          // the text has line tables
   std::vector<Entry> entries;  // in the order of launches_of
 };
 
 // Refused (RefusalError): what the device does not have, by name.
-Code translate(const ir::Kernel&, const Target&);
+// With `lines` the text says which line of the user's an instruction stands for (.loc); instructions are the same.
+Code translate(const ir::Kernel&, const Target&, bool lines = false);
 
-// Machine code from libnvJitLink, which the first call opens. ASHLAR_NVJITLINK names another library; if it is empty, none is
-// used. Returns nothing without a library. InternalError, with the library's log, if it cannot assemble the text.
-std::optional<std::string> cubin(const std::string& text, std::string_view chip);
+// Machine code from libnvJitLink, which the first call opens; with the line tables of the text if `lines`. ASHLAR_NVJITLINK
+// names another library; if it is empty, none is used. Returns nothing without a library. InternalError, with the library's
+// log, if it cannot assemble the text.
+std::optional<std::string> cubin(const std::string& text, std::string_view chip, bool lines = false);
 bool assembles(std::string_view chip);  // whether a library is installed that supports the chip
 // Identifies the library: its file, with size and modification time. Empty if no library supports the chip.
 std::string linker_version(std::string_view chip);

@@ -35,6 +35,7 @@ struct Entry {
   bool parameters_in_memory = false;
   std::int64_t shared_bytes = 0;  // of Workgroup memory, as declared
   bool uses_subgroups = false;    // the launch is right only where a subgroup has launch.warp lanes
+  bool folded = false;            // the push constants tell where the blocks of a dispatch begin along y and z, too
 };
 
 // What a device must be able to do, beside 64-bit device addresses and integers. The bits are those of the runtime's

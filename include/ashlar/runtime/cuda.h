@@ -14,9 +14,17 @@
  * are the legacy and the per-thread default stream (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD).
  *
  * The workspace is device memory. It comes from the ashlar_context; otherwise from `allocate` with device type 2, which, like
- * `release`, is called in the order of the stream and must not free before it (a framework's caching allocator); otherwise, if
- * the call waits, from the driver. The first call of a kernel in a CUDA context loads it there, which allocates and may wait.
- * Make it before you capture a graph.
+ * `release`, is called in the order of the stream and must not free before it (a framework's caching allocator); otherwise from
+ * a pool of the runtime's, in the order of the stream; where the device has no pools and the call waits, from cuMemAlloc.
+ *
+ * The first call of a kernel in a CUDA context loads it there, which allocates and may wait. To capture calls in a graph, make
+ * the same calls with f_prepare before:
+ *
+ *   if (f_prepare(&tx, …, &context) != ASHLAR_OK) …                          loads; puts a workspace aside for the stream
+ *   cuStreamBeginCapture(stream, …);  f_with(&tx, …, &context);  cuStreamEndCapture(stream, &graph);
+ *
+ * The captured calls of the stream take the workspace that was put aside, and it stays the graph's until the graph and all that
+ * was instantiated from it are destroyed.
  *
  * Every failure has a code and a message; the driver's CUresult is in `found`. ASHLAR_CUDA_LIBRARY names another driver
  * library.
@@ -28,6 +36,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* How many multiprocessors the device of a call has: that of the stream's context; with NULL that of the current context, else
+ * device 0. For grids that are as large as the device. */
+ASHLAR_CHECKED ASHLAR_API int ashlar_cuda_multiprocessors(void* stream, int* count, ashlar_error*);
 
 /* ---- the functions that generated code calls ---------------------------------------------------------------------- */
 
@@ -49,18 +61,32 @@ typedef struct ashlar_abi1_cuda_launch {
 
 enum { ASHLAR_ABI1_CUDA_MAX_PARAMETERS = 512, ASHLAR_ABI1_CUDA_MAX_MAPS = 16 };
 
+/* launch_more.flags. FOLDED: the last parameter of the entry, behind the maps, is where the blocks of a launch begin: along y
+ * in the low 32 bits, along z in the high ones. So a grid may exceed the device's limits along y and z, by several launches.
+ * PROGRAMMATIC: the launch may begin before the one in front of it has ended, and itself waits where that matters. */
+enum { ASHLAR_ABI1_CUDA_FOLDED = 1, ASHLAR_ABI1_CUDA_PROGRAMMATIC = 2 };
+typedef struct ashlar_abi1_cuda_launch_more {
+  uint32_t cluster[3]; /* blocks of a cluster; 1 or 0: no clusters along x, y, z. A grid is a multiple of it */
+  uint32_t flags;
+} ashlar_abi1_cuda_launch_more;
+
+enum { ASHLAR_ABI1_CUDA_LATER = 0, ASHLAR_ABI1_CUDA_EXACT = 1, ASHLAR_ABI1_CUDA_FAMILY = 2 }; /* module.accepts */
+enum { ASHLAR_ABI1_CUDA_LINES = 1 };                                                          /* module.flags */
+
 typedef struct ashlar_abi1_cuda_module {
   uint32_t abi, size;   /* 1, sizeof(ashlar_abi1_cuda_module) */
   const char* name;     /* of the kernel, for messages */
   const char* chip;     /* "sm_90a" */
   uint32_t capability;  /* 80, 90, 100: the compute capability that it needs */
-  uint32_t exact;       /* not 0: only that one, no later one */
+  uint32_t accepts;     /* LATER: or any later one; EXACT: that one alone; FAMILY: or a later one of its family */
   const void* cubin;    /* machine code for the chip; NULL: only PTX */
   uint64_t cubin_bytes; /* its size */
   const char* ptx;      /* ends with a zero byte */
   uint64_t hash;        /* of both */
   const ashlar_abi1_cuda_launch* launches;
-  uint32_t launch_count, reserved;
+  uint32_t launch_count;
+  uint32_t flags;                           /* LINES: the PTX has line tables */
+  const ashlar_abi1_cuda_launch_more* more; /* of each launch; NULL: none. A module may end before this field */
 } ashlar_abi1_cuda_module;
 
 /* A call consists of begin, any number of launches (run), and end. begin finds the context and the stream, checks the device

@@ -88,6 +88,7 @@ enum {
 /* context.flags that only the hosted entries set. */
 enum {
   ASHLAR_ABI1_WAIT = 1 << 30,         /* `run` waits, even with a stream */
+  ASHLAR_ABI1_PREPARE = 1 << 29,      /* `run` loads and allocates what a call needs, and launches nothing; devices alone */
   ASHLAR_ABI1_DEVICE_MASK = 0xFF0000, /* CUDA: 1 + the number of the device that holds the tensors; 0: unknown */
   ASHLAR_ABI1_DEVICE_SHIFT = 16
 };
@@ -120,6 +121,10 @@ typedef struct ashlar_abi1_desc {
  * ashlar_last_error(). Returns ASHLAR_OK, an error code, or what `run` returned. */
 ASHLAR_API int ashlar_abi1_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context* ctx);
 
+/* Implements f_prepare, which a kernel for a device has: all that ashlar_abi1_call does except that nothing is launched. What a
+ * later call needs is then loaded, in the CUDA context or on the queue of `ctx`; on a processor there is nothing to do. */
+ASHLAR_API int ashlar_abi1_prepare(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context* ctx);
+
 /* ---- one function for several targets ------------------------------------------------------------------------------- */
 
 /* One kernel of a library. */
@@ -141,7 +146,7 @@ typedef struct ashlar_abi1_library {
   const ashlar_abi1_variant* variants;
 } ashlar_abi1_library;
 
-/* Implement f and f_with (without a ctx: f), f_run and f_workspace_bytes of such a library.
+/* Implement f and f_with (without a ctx: f), f_prepare, f_run and f_workspace_bytes of such a library.
  *
  * The variant is chosen by the device type in ctx->flags; if none is named, by the memory of the tensors (f_run: the host, or
  * the only device type of the library). Among processors the first variant runs whose features this machine has, or the one
@@ -157,6 +162,7 @@ typedef struct ashlar_abi1_library {
  *
  * workspace_bytes gives the maximum over all variants that could run. */
 ASHLAR_API int ashlar_abi1_library_call(const ashlar_abi1_library*, const void* const* arguments, const ashlar_context* ctx);
+ASHLAR_API int ashlar_abi1_library_prepare(const ashlar_abi1_library*, const void* const* arguments, const ashlar_context* ctx);
 ASHLAR_API int ashlar_abi1_library_run(const ashlar_abi1_library*, const void* args, const ashlar_context* ctx);
 ASHLAR_API size_t ashlar_abi1_library_workspace_bytes(const ashlar_abi1_library*, const void* args, const ashlar_context* ctx);
 

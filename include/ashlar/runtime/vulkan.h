@@ -69,7 +69,9 @@ ASHLAR_API uint32_t ashlar_vulkan_features(const ashlar_vulkan_queue*);
 ASHLAR_API const char* ashlar_vulkan_device_name(const ashlar_vulkan_queue*);
 ASHLAR_API uint32_t ashlar_vulkan_subgroup(const ashlar_vulkan_queue*); /* lanes */
 
-/* Memory for kernels, aligned to 256 bytes. Upload and download wait for the queue before they copy. */
+/* Memory for kernels, aligned to 256 bytes; of another heap where the device's own has no room. Copies come after all earlier
+ * work of the queue, and before all later work. When upload returns, `from` may be changed, even if the device is still
+ * copying; when download returns, `to` is complete. */
 ASHLAR_CHECKED ASHLAR_API int ashlar_vulkan_alloc(ashlar_vulkan_queue*, uint64_t bytes, ashlar_vulkan_buffer**, ashlar_error*);
 ASHLAR_API void ashlar_vulkan_free(ashlar_vulkan_buffer*); /* NULL does nothing. Wait for the queue before */
 ASHLAR_CHECKED ASHLAR_API int ashlar_vulkan_upload(ashlar_vulkan_buffer* to, uint64_t offset, const void* from, uint64_t bytes,
@@ -84,7 +86,9 @@ ASHLAR_CHECKED ASHLAR_API int ashlar_vulkan_cache_load(ashlar_vulkan_queue*, con
 
 /* ---- the functions that generated code calls ---------------------------------------------------------------------- */
 
-enum { ASHLAR_VULKAN_PARAMETERS_IN_MEMORY = 1, ASHLAR_VULKAN_USES_SUBGROUPS = 2 }; /* launch.flags */
+/* launch.flags. FOLDED: the second 32 bits of the push constants tell the shader where the blocks of a dispatch begin, in units
+ * of 65535: along y in the high 16 bits, along z in the low ones. So a grid may exceed the device's limits along y and z. */
+enum { ASHLAR_VULKAN_PARAMETERS_IN_MEMORY = 1, ASHLAR_VULKAN_USES_SUBGROUPS = 2, ASHLAR_VULKAN_FOLDED = 4 };
 
 typedef struct ashlar_abi1_vulkan_launch {
   const char* entry;        /* the entry point */
@@ -110,9 +114,9 @@ typedef struct ashlar_abi1_vulkan_module {
 /* A call consists of begin, any number of launches (run), and end. They are recorded in one command buffer, which end submits.
  * begin finds the queue (ctx->stream, otherwise that of the first buffer among `buffers`, otherwise the runtime's own), checks
  * the device against the module, and allocates `workspace_bytes` of device memory (0: none), whose address it stores in
- * *workspace. The workspace of a context is an ashlar_vulkan_buffer. Grids are checked against the device's limits; only along
- * x may they exceed them. After a failure, end must still be called; it returns the first error code. With a queue in
- * ctx->stream, end does not wait. */
+ * *workspace. The workspace of a context is an ashlar_vulkan_buffer. Grids are checked against the device's limits, which
+ * they may exceed along x and, if the launch is FOLDED, along y and z. After a failure, end must still be called; it returns
+ * the first error code. With a queue in ctx->stream, end does not wait. */
 typedef struct ashlar_abi1_vulkan_call ashlar_abi1_vulkan_call;
 ASHLAR_API int ashlar_abi1_vulkan_begin(const ashlar_abi1_vulkan_module*, const ashlar_context*, uint64_t workspace_bytes,
                                         uint64_t workspace_align, ashlar_abi1_vulkan_call**, uint64_t* workspace);

@@ -37,7 +37,7 @@ struct DeviceCode {
   std::optional<ptx::Code> ptx;      // CUDA
 };
 
-DeviceCode device_code(const ir::Kernel& kernel, const Target& target) {
+DeviceCode device_code(const ir::Kernel& kernel, const Target& target, bool lines) {
   const bool launches = !launches_of(kernel).empty();
   if (!target.is_gpu()) {
     if (launches)
@@ -54,8 +54,8 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target) {
            "kernel `" + kernel.name + "`, which has no launch", Where{});
   DeviceCode code;
   if (cuda) {
-    code.ptx = ptx::translate(kernel, target);
-    code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip).value_or("");
+    code.ptx = ptx::translate(kernel, target, lines);
+    code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip, lines).value_or("");
     return code;
   }
   code.shaders = vulkan_shaders(kernel);
@@ -133,8 +133,11 @@ std::string device_bytes(std::span<const Variant> variants, const std::vector<De
   for (std::size_t v = 0; v < variants.size(); ++v)
     if (output == Output::spirv ? !devices[v].shaders.empty() : devices[v].ptx.has_value()) found = v, ++count;
   if (count > 1)
-    refuse(output == Output::ptx ? "ptx" : "cubin", "one target that is a CUDA device", std::to_string(count) + " of them",
-           Where{});
+    refuse(output == Output::spirv ? "spirv"
+           : output == Output::ptx ? "ptx"
+                                   : "cubin",
+           output == Output::spirv ? "one target for Vulkan" : "one target that is a CUDA device",
+           std::to_string(count) + " of them", Where{});
   return device_bytes(devices[found], output, variants[found].target);
 }
 
@@ -150,7 +153,7 @@ std::vector<std::string> emit(std::span<const Variant> variants, std::span<const
     if (u.lines) u.lines->finish();
   };
   std::vector<DeviceCode> devices;
-  for (const Variant& v : variants) devices.push_back(device_code(*v.kernel, v.target));
+  for (const Variant& v : variants) devices.push_back(device_code(*v.kernel, v.target, options.line_tables));
   std::vector<std::string> results(outputs.size());
   double made = 0;
   if (!std::all_of(outputs.begin(), outputs.end(), is_device_output)) {

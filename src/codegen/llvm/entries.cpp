@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The entries on tensors: f and f_with, thunks over one constant descriptor (runtime/desc.h), and the descriptor itself.
+// The entries on tensors: f, f_with and f_prepare, thunks over one constant descriptor (runtime/desc.h), and the descriptor
+// itself.
 #include <cstddef>
 
 #include <llvm/IR/Constants.h>
@@ -196,7 +197,8 @@ class Descriptor {
 
 }  // namespace
 
-void emit_thunk(Unit& unit, const char* callee, llvm::GlobalVariable* table, bool with_context) {
+void emit_thunk(Unit& unit, const char* callee, llvm::GlobalVariable* table, const char* suffix) {
+  const bool with_context = *suffix != '\0';
   llvm::LLVMContext& c = *unit.context;
   auto* pointer = llvm::PointerType::get(c, 0);
   auto* i32_type = llvm::Type::getInt32Ty(c);
@@ -207,8 +209,7 @@ void emit_thunk(Unit& unit, const char* callee, llvm::GlobalVariable* table, boo
   for (const ir::Argument& a : unit.kernel.arguments)
     parameters.push_back(a.kind == ir::ArgumentKind::scalar ? types.memory_type(unit.kernel.scalars.at(a.id).type) : pointer);
   if (with_context) parameters.push_back(pointer);
-  llvm::Function* f = unit.function(with_context ? "_with" : "", llvm::FunctionType::get(i32_type, parameters, false),
-                                    Unit::Visibility::exported);
+  llvm::Function* f = unit.function(suffix, llvm::FunctionType::get(i32_type, parameters, false), Unit::Visibility::exported);
   Emitter e(unit, f);
   const std::size_t count = unit.kernel.arguments.size();
   llvm::AllocaInst* list = e.local(llvm::ArrayType::get(pointer, std::max<std::size_t>(count, 1)), llvm::Align(8), "arguments");
@@ -235,8 +236,9 @@ llvm::GlobalVariable* emit_descriptor(Unit& unit, llvm::Function* body, llvm::Fu
 
 void emit_tensor_entries(Unit& unit, llvm::Function* body, llvm::Function* workspace_bytes) {
   llvm::GlobalVariable* descriptor = emit_descriptor(unit, body, workspace_bytes);
-  emit_thunk(unit, "ashlar_abi1_call", descriptor, false);
-  emit_thunk(unit, "ashlar_abi1_call", descriptor, true);
+  emit_thunk(unit, "ashlar_abi1_call", descriptor, "");
+  emit_thunk(unit, "ashlar_abi1_call", descriptor, "_with");
+  if (unit.has_device()) emit_thunk(unit, "ashlar_abi1_prepare", descriptor, "_prepare");
 }
 
 }  // namespace ashlar::codegen

@@ -64,6 +64,7 @@ Compiled load(const std::string& object, const ir::Kernel& kernel, const Target&
     known[jit.mangleAndIntern(symbol)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
   };
   provide("ashlar_abi1_call", &ashlar_abi1_call);
+  provide("ashlar_abi1_prepare", &ashlar_abi1_prepare);
   provide("ashlar_abi1_cuda_begin", &ashlar_abi1_cuda_begin);
   provide("ashlar_abi1_cuda_run", &ashlar_abi1_cuda_run);
   provide("ashlar_abi1_cuda_end", &ashlar_abi1_cuda_end);
@@ -92,11 +93,19 @@ Compiled load(const std::string& object, const ir::Kernel& kernel, const Target&
   return Compiled(std::move(code));
 }
 
-int Compiled::call(std::span<const void* const> arguments, const ashlar_context* ctx) const {
-  if (arguments.size() != static_cast<std::size_t>(code_->descriptor->argument_count))
+const ashlar_abi1_desc* Compiled::taking(std::size_t arguments) const {
+  if (arguments != static_cast<std::size_t>(code_->descriptor->argument_count))
     refuse("call", std::to_string(code_->descriptor->argument_count) + " arguments of " + code_->descriptor->name,
-           std::to_string(arguments.size()), Where{});
-  return ashlar_abi1_call(code_->descriptor, arguments.data(), ctx);
+           std::to_string(arguments), Where{});
+  return code_->descriptor;
+}
+
+int Compiled::call(std::span<const void* const> arguments, const ashlar_context* ctx) const {
+  return ashlar_abi1_call(taking(arguments.size()), arguments.data(), ctx);
+}
+
+int Compiled::prepare(std::span<const void* const> arguments, const ashlar_context* ctx) const {
+  return ashlar_abi1_prepare(taking(arguments.size()), arguments.data(), ctx);
 }
 
 int Compiled::run(const void* args, const ashlar_context* ctx) const { return code_->run(args, ctx); }

@@ -4,6 +4,8 @@
 //
 //   int f(const ashlar_tensor* A, …)  { return ashlar_abi1_library_call(&f_abi1_library, (const void*[]){A, …}, NULL); }
 //   int f_run(const f_args* a, const ashlar_context* c)  { return ashlar_abi1_library_run(&f_abi1_library, a, c); }
+#include <algorithm>
+
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalVariable.h>
 
@@ -52,8 +54,10 @@ void emit_library_entries(Unit& library, const std::vector<VariantEntries>& vari
   auto* table = new llvm::GlobalVariable(*library.module, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value,
                                          library.name + "_abi1_library");
   table->setVisibility(llvm::GlobalValue::HiddenVisibility);
-  emit_thunk(library, "ashlar_abi1_library_call", table, false);
-  emit_thunk(library, "ashlar_abi1_library_call", table, true);
+  emit_thunk(library, "ashlar_abi1_library_call", table, "");
+  emit_thunk(library, "ashlar_abi1_library_call", table, "_with");
+  if (std::any_of(variants.begin(), variants.end(), [](const VariantEntries& v) { return v.unit->has_device(); }))
+    emit_thunk(library, "ashlar_abi1_library_prepare", table, "_prepare");
   auto* integer = llvm::Type::getInt32Ty(*library.context);
   forward(library, "_run", integer, "ashlar_abi1_library_run", table);
   forward(library, "_workspace_bytes", library.word(), "ashlar_abi1_library_workspace_bytes", table);

@@ -101,8 +101,9 @@ struct VariantEntries {
   llvm::Function *run, *workspace_bytes;
 };
 llvm::GlobalVariable* emit_descriptor(Unit&, llvm::Function* body, llvm::Function* workspace_bytes);
-// f or f_with: collects the arguments for `callee`, which takes `table`, their addresses and the context.
-void emit_thunk(Unit&, const char* callee, llvm::GlobalVariable* table, bool with_context);
+// f, f_with or f_prepare (which kernels for a device have): collects the arguments for `callee`, which takes `table`, their
+// addresses and the context.
+void emit_thunk(Unit&, const char* callee, llvm::GlobalVariable* table, const char* suffix);
 void emit_library_entries(Unit& library, const std::vector<VariantEntries>&);
 
 }  // namespace ashlar::codegen

@@ -46,7 +46,8 @@ Constant* module_data(Unit& unit) {
   std::vector<Constant*> rows;
   for (const spirv::Entry& e : unit.shaders[0]->entries) {
     const unsigned flags = (e.parameters_in_memory ? unsigned{ASHLAR_VULKAN_PARAMETERS_IN_MEMORY} : 0u) |
-                           (e.uses_subgroups ? unsigned{ASHLAR_VULKAN_USES_SUBGROUPS} : 0u);
+                           (e.uses_subgroups ? unsigned{ASHLAR_VULKAN_USES_SUBGROUPS} : 0u) |
+                           (e.folded ? unsigned{ASHLAR_VULKAN_FOLDED} : 0u);
     rows.push_back(r.of({unit.text(e.name), r.i32c(e.launch.threads), r.i32c(e.launch.warp), r.i32c(e.shared_bytes),
                          r.i32c(e.parameter_bytes), r.i32c(flags), r.i32c(0)}));
   }

@@ -17,7 +17,8 @@ namespace ashlar::codegen::spirv {
 namespace {
 
 constexpr std::int64_t kPushBytes = 128;  // what every device has
-constexpr Word kBaseOffset = 0, kFirstParameter = 8;
+constexpr Word kBaseOffset = 0, kPartsOffset = 4, kFirstParameter = 8;
+constexpr std::int64_t kPart = 65535;  // blocks along y and z of a dispatch that is one of several
 
 // How the body of a launch accesses its buffers.
 struct Accesses {
@@ -160,13 +161,14 @@ class Translator {
     entry.parameters = parameters_of(k, l);
     entry.parameter_bytes = 8 * static_cast<std::int64_t>(entry.parameters.size());
     entry.parameters_in_memory = kFirstParameter + entry.parameter_bytes > kPushBytes;
+    entry.folded = (l.block[1] && may_be_split(k, l, 1)) || (l.block[2] && may_be_split(k, l, 2));
 
     Function c(m);
     Emitter e(k, c, offers);
     interface_.clear();
     const Ref push = push_constants(entry);
-    numbers(e, l, push);
-    for (const Parameter& p : entry.parameters) bind(e, p, entry.parameters_in_memory, push);
+    numbers(e, entry, push);
+    for (const Parameter& p : entry.parameters) bind(e, p, entry, push);
     storage(e, entry, uses, s.where);
     e.orders_device_memory = std::any_of(uses.written.begin(), uses.written.end(), [&](ir::Id id) {
       const ir::Storage where = k.buffers.at(id).storage;
@@ -198,6 +200,10 @@ class Translator {
   Ref push_constants(const Entry& entry) {
     std::vector<Ref> members = {m.type(u32)};
     std::vector<Word> offsets = {kBaseOffset};
+    if (entry.folded) {
+      members.push_back(m.type(u32));
+      offsets.push_back(kPartsOffset);
+    }
     if (entry.parameters_in_memory) {
       members.push_back(m.type(u64));
       offsets.push_back(kFirstParameter);
@@ -219,17 +225,18 @@ class Translator {
     return c.op(spv::OpLoad, type, {c.op(spv::OpAccessChain, pointer, {push, m.integer(u32, number)})});
   }
 
-  void bind(Emitter& e, const Parameter& p, bool in_memory, Ref push) {
+  void bind(Emitter& e, const Parameter& p, const Entry& entry, Ref push) {
+    const Word first = entry.folded ? 2 : 1;
     const Type t = p.kind == Parameter::Kind::address ? u64 : travels(p.type);
     Ref v = 0;
-    if (in_memory) {
-      const Ref block = member(e.c, push, 1, u64);
+    if (entry.parameters_in_memory) {
+      const Ref block = member(e.c, push, first, u64);
       const Ref at = e.c.op(spv::OpIAdd, m.type(u64), {block, m.integer(u64, p.offset)});
       const Ref pointer = m.pointer(spv::StorageClassPhysicalStorageBuffer, m.type(t));
       v = e.c.op(spv::OpLoad, m.type(t),
                  {e.c.op(spv::OpConvertUToPtr, pointer, {at}), spv::MemoryAccessAlignedMask, static_cast<Word>(t.bytes())});
     } else {
-      v = member(e.c, push, 1 + static_cast<Word>(p.offset / 8), t);
+      v = member(e.c, push, first + static_cast<Word>(p.offset / 8), t);
     }
     if (p.kind == Parameter::Kind::address) {
       Place place;
@@ -245,8 +252,10 @@ class Translator {
     e.bind(p.id, {p.type, {{value.id, p.type}}}, symbol == k.symbols.end() ? 1 : symbol->second.multiple_of);
   }
 
-  // The numbers of the block and the thread. Blocks along x count from a base, so that a grid may exceed what one dispatch has.
-  void numbers(Emitter& e, const ir::Launch& l, Ref push) {
+  // The numbers of the block and the thread. Blocks count from where the dispatch begins, so that a grid may exceed what one
+  // has: along x from a base, along y and z, if the entry is folded, from a multiple of kPart.
+  void numbers(Emitter& e, const Entry& entry, Ref push) {
+    const ir::Launch& l = entry.launch;
     auto input = [&](spv::BuiltIn b, Type t) {
       const Ref variable = m.built_in(b, t);
       interface_.insert(variable);
@@ -259,6 +268,13 @@ class Translator {
         if (!l.block[d]) continue;
         Piece n = e.math.lane(block, d);
         if (d == 0) n = e.math.binary(ir::Op::add, n, {member(e.c, push, 0, u32), u32});
+        if (d > 0 && entry.folded) {
+          const auto number = [&](std::int64_t v) { return Piece{m.integer(u32, v), u32}; };
+          const Piece parts = {member(e.c, push, 1, u32), u32};
+          const Piece before =
+              d == 1 ? e.math.binary(ir::Op::shr, parts, number(16)) : e.math.binary(ir::Op::bit_and, parts, number(0xFFFF));
+          n = e.math.binary(ir::Op::add, n, e.math.binary(ir::Op::mul, before, number(kPart)));
+        }
         bind_number(l.block[d], n);
       }
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Calls: the context and the stream, the workspace, launches with their tensor maps. Nothing is allocated or waited for where
- * the caller gives a stream and a workspace and the module is loaded. */
+/* Calls: the context and the stream, launches with their tensor maps. Nothing is allocated or waited for where the caller gives
+ * a stream and a workspace and the module is loaded. */
+#include <stddef.h>
+
 #include "cuda.h"
 
 _Static_assert(sizeof(CudaCall) <= sizeof(ashlar_abi1_cuda_call), "what a call holds fits");
@@ -61,49 +63,6 @@ static int leave(CudaCall* c, int rc) {
                                               : ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuCtxPopCurrent", r);
 }
 
-/* ---- the workspace ---------------------------------------------------------------------------------------------------- */
-
-static int take_workspace(CudaCall* c, uint64_t bytes, uint64_t align, uint64_t* address) {
-  const ashlar_context* ctx = c->ctx;
-  const char* who = c->module->name;
-  if (ctx->workspace != NULL) {
-    if (ctx->workspace_bytes < bytes)
-      return ashlar_error_record(c->error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, (int64_t)ctx->workspace_bytes,
-                                 "%s: the workspace has {found} bytes, expected at least {expected}", who);
-    *address = (uint64_t)(uintptr_t)ctx->workspace;
-  } else if (ctx->allocate != NULL) {
-    c->lent = ctx->allocate(ctx->user, (size_t)bytes, (size_t)align, kCudaMemory, c->device);
-    *address = (uint64_t)(uintptr_t)c->lent;
-    if (c->lent == NULL)
-      return ashlar_error_record(c->error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, 0,
-                                 "%s: no memory for a workspace of {expected} bytes", who);
-  } else if (c->wait) {
-    const CudaResult r = c->driver->MemAlloc(&c->owned, (size_t)bytes);
-    if (r != kCudaSuccess) return ashlar_cuda_failed(c->driver, c->error, who, "cuMemAlloc", r);
-    *address = c->owned;
-  } else {
-    return ashlar_error_record(
-        c->error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, 0,
-        "%s: the workspace has {found} bytes, expected at least {expected}, and the context has no allocator", who);
-  }
-  if (align > 1 && *address % align != 0)
-    return ashlar_error_record(
-        c->error, ASHLAR_E_ALIGN, -1, -1, (int64_t)align, (int64_t)(*address % align),
-        "%s: the workspace begins {found} bytes past a multiple of {expected} bytes, expected a multiple of "
-        "{expected}",
-        who);
-  return ASHLAR_OK;
-}
-
-static int drop_workspace(CudaCall* c, int rc) {
-  if (c->lent != NULL && c->ctx->release != NULL) c->ctx->release(c->ctx->user, c->lent, kCudaMemory, c->device);
-  c->lent = NULL;
-  if (c->owned == 0) return rc;
-  const CudaResult r = c->driver->MemFree(c->owned);
-  c->owned = 0;
-  return r == kCudaSuccess || rc != ASHLAR_OK ? rc : ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuMemFree", r);
-}
-
 /* ---- calls ------------------------------------------------------------------------------------------------------------ */
 
 int ashlar_abi1_cuda_begin(const ashlar_abi1_cuda_module* m, const ashlar_context* ctx, uint64_t workspace_bytes,
@@ -113,8 +72,9 @@ int ashlar_abi1_cuda_begin(const ashlar_abi1_cuda_module* m, const ashlar_contex
   *c = (CudaCall){
       .module = m, .ctx = ctx, .error = ctx->error != NULL ? ctx->error : &nowhere, .stream = (CudaStream)ctx->stream};
   c->wait = ctx->stream == NULL || (ctx->flags & ASHLAR_ABI1_WAIT) != 0;
+  c->prepare = (ctx->flags & ASHLAR_ABI1_PREPARE) != 0;
   *workspace = 0;
-  if (m->abi != 1 || m->size < sizeof *m)
+  if (m->abi != 1 || m->size < offsetof(ashlar_abi1_cuda_module, more))
     return ashlar_error_record(c->error, ASHLAR_E_ABI, -1, -1, 1, m->abi, "%s: made for abi {found}, expected {expected}",
                                m->name);
   const int32_t device = (int32_t)((ctx->flags & ASHLAR_ABI1_DEVICE_MASK) >> ASHLAR_ABI1_DEVICE_SHIFT) - 1;
@@ -122,9 +82,11 @@ int ashlar_abi1_cuda_begin(const ashlar_abi1_cuda_module* m, const ashlar_contex
   int rc = ashlar_cuda_driver(&c->driver, c->error, m->name);
   if (rc != ASHLAR_OK) return rc;
   rc = enter(c, device, &context);
-  if (rc == ASHLAR_OK) rc = ashlar_cuda_load(c->driver, context, c->device, m, c->error, &c->loaded);
-  if (rc == ASHLAR_OK && workspace_bytes > 0) rc = take_workspace(c, workspace_bytes, workspace_align, workspace);
-  return rc == ASHLAR_OK ? rc : leave(c, drop_workspace(c, rc));
+  CudaPlace* place = NULL;
+  if (rc == ASHLAR_OK) rc = ashlar_cuda_place(c->driver, context, c->device, c->error, m->name, &place);
+  if (rc == ASHLAR_OK) rc = ashlar_cuda_load(c->driver, place, m, c->error, &c->loaded);
+  if (rc == ASHLAR_OK && workspace_bytes > 0) rc = ashlar_cuda_take_workspace(c, workspace_bytes, workspace_align, workspace);
+  return rc == ASHLAR_OK ? rc : leave(c, ashlar_cuda_drop_workspace(c, rc));
 }
 
 static int swizzle_of(uint32_t bytes) {
@@ -148,30 +110,93 @@ static int encode(CudaCall* c, const ashlar_abi1_cuda_map* m, const uint64_t* nu
   return r == kCudaSuccess ? ASHLAR_OK : ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuTensorMapEncodeTiled", r);
 }
 
-static int launch(CudaCall* c, uint32_t number, const int64_t grid[3], const uint64_t* numbers) {
+/* One launch of the driver's; attributes of a launch are permissions and figures that code is compiled with anyway, so a driver
+ * that takes none is not asked for them. */
+static int send(CudaCall* c, uint32_t number, const ashlar_abi1_cuda_launch_more* more, const uint32_t grid[3],
+                void** parameters) {
   const ashlar_abi1_cuda_launch* what = &c->module->launches[number];
-  for (int d = 0; d < 3; ++d)
-    if (grid[d] <= 0) return ASHLAR_OK; /* no block, no work */
-  for (int d = 0; d < 3; ++d)
-    if (grid[d] > c->loaded->most_blocks[d])
-      return ashlar_error_record(c->error, ASHLAR_E_LAUNCH, -1, d, c->loaded->most_blocks[d], grid[d],
+  const CudaFunction f = c->loaded->functions[number];
+  CudaLaunchAttribute attributes[2];
+  uint32_t count = 0;
+  if ((uint64_t)more->cluster[0] * more->cluster[1] * more->cluster[2] > 1) {
+    attributes[count] = (CudaLaunchAttribute){.id = kCudaLaunchCluster};
+    attributes[count].value.cluster.x = more->cluster[0], attributes[count].value.cluster.y = more->cluster[1];
+    attributes[count++].value.cluster.z = more->cluster[2];
+  }
+  if ((more->flags & ASHLAR_ABI1_CUDA_PROGRAMMATIC) != 0) {
+    attributes[count] = (CudaLaunchAttribute){.id = kCudaLaunchProgrammatic};
+    attributes[count++].value.allowed = 1;
+  }
+  const char* function = "cuLaunchKernel";
+  CudaResult r = kCudaSuccess;
+  if (count > 0 && c->driver->LaunchKernelEx != NULL) {
+    const CudaLaunchConfig config = {.grid = {grid[0], grid[1], grid[2]},
+                                     .block = {what->threads, 1, 1},
+                                     .shared_bytes = what->shared_bytes,
+                                     .stream = c->stream,
+                                     .attributes = attributes,
+                                     .attribute_count = count};
+    r = c->driver->LaunchKernelEx(&config, f, parameters, NULL), function = "cuLaunchKernelEx";
+  } else {
+    r = c->driver->LaunchKernel(f, grid[0], grid[1], grid[2], what->threads, 1, 1, what->shared_bytes, c->stream, parameters,
+                                NULL);
+  }
+  if (r == kCudaSuccess) *ashlar_device_touched() = true;
+  return r == kCudaSuccess ? ASHLAR_OK : ashlar_cuda_failed(c->driver, c->error, c->module->name, function, r);
+}
+
+/* How many blocks a launch of the driver's has at most, in *most; the grid itself may be larger where the entry is told where
+ * its blocks begin. */
+static int check_grid(CudaCall* c, const ashlar_abi1_cuda_launch* what, const ashlar_abi1_cuda_launch_more* more,
+                      const int64_t grid[3], int64_t most[3]) {
+  const bool folded = (more->flags & ASHLAR_ABI1_CUDA_FOLDED) != 0;
+  for (int d = 0; d < 3; ++d) {
+    const int64_t cluster = more->cluster[d] > 1 ? more->cluster[d] : 1;
+    const int64_t limit = d > 0 && folded ? (int64_t)UINT32_MAX : c->loaded->place->most_blocks[d];
+    most[d] = c->loaded->place->most_blocks[d] / cluster * cluster;
+    if (grid[d] > limit)
+      return ashlar_error_record(c->error, ASHLAR_E_LAUNCH, -1, d, limit, grid[d],
                                  "%s: launch `%s` has {found} blocks along %c, expected at most {expected}", c->module->name,
                                  what->entry, 'x' + d);
-  void* parameters[ASHLAR_ABI1_CUDA_MAX_PARAMETERS + ASHLAR_ABI1_CUDA_MAX_MAPS];
+    if (grid[d] % cluster != 0)
+      return ashlar_error_record(
+          c->error, ASHLAR_E_LAUNCH, -1, d, cluster, grid[d],
+          "%s: launch `%s` has {found} blocks along %c, expected a multiple of {expected}, the blocks of a "
+          "cluster",
+          c->module->name, what->entry, 'x' + d);
+  }
+  return ASHLAR_OK;
+}
+
+static int launch(CudaCall* c, uint32_t number, const int64_t grid[3], const uint64_t* numbers) {
+  const ashlar_abi1_cuda_launch* what = &c->module->launches[number];
+  const ashlar_abi1_cuda_launch_more more = ashlar_cuda_more(c->module, number);
+  for (int d = 0; d < 3; ++d)
+    if (grid[d] <= 0) return ASHLAR_OK; /* no block, no work */
+  int64_t most[3] = {0, 0, 0};
+  int rc = check_grid(c, what, &more, grid, most);
+  if (rc != ASHLAR_OK) return rc;
+  void* parameters[ASHLAR_ABI1_CUDA_MAX_PARAMETERS + ASHLAR_ABI1_CUDA_MAX_MAPS + 1];
   CudaTensorMap maps[ASHLAR_ABI1_CUDA_MAX_MAPS];
   for (uint32_t k = 0; k < what->parameter_count; ++k) parameters[k] = (void*)(uintptr_t)&numbers[k];
   const uint64_t* next = numbers + what->parameter_count;
   for (uint32_t k = 0; k < what->map_count; ++k) {
-    const int rc = encode(c, &what->maps[k], next, &maps[k]);
+    rc = encode(c, &what->maps[k], next, &maps[k]);
     if (rc != ASHLAR_OK) return rc;
     parameters[what->parameter_count + k] = &maps[k];
     next += 2 * what->maps[k].rank;
   }
-  const CudaResult r =
-      c->driver->LaunchKernel(c->loaded->functions[number], (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
-                              what->threads, 1, 1, what->shared_bytes, c->stream, parameters, NULL);
-  if (r == kCudaSuccess) *ashlar_device_touched() = true;
-  return r == kCudaSuccess ? ASHLAR_OK : ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuLaunchKernel", r);
+  if (c->prepare) return ASHLAR_OK;
+  uint64_t begin = 0; /* of the blocks along y and z: FOLDED */
+  parameters[what->parameter_count + what->map_count] = &begin;
+  for (int64_t z = 0; z < grid[2] && rc == ASHLAR_OK; z += most[2])
+    for (int64_t y = 0; y < grid[1] && rc == ASHLAR_OK; y += most[1]) {
+      const uint32_t part[3] = {(uint32_t)grid[0], (uint32_t)(grid[1] - y < most[1] ? grid[1] - y : most[1]),
+                                (uint32_t)(grid[2] - z < most[2] ? grid[2] - z : most[2])};
+      begin = (uint64_t)y | (uint64_t)z << 32;
+      rc = send(c, number, &more, part, parameters);
+    }
+  return rc;
 }
 
 int ashlar_abi1_cuda_run(ashlar_abi1_cuda_call* call, uint32_t number, const int64_t grid[3], const uint64_t* parameters) {
@@ -183,12 +208,30 @@ int ashlar_abi1_cuda_run(ashlar_abi1_cuda_call* call, uint32_t number, const int
 int ashlar_abi1_cuda_end(ashlar_abi1_cuda_call* call) {
   CudaCall* c = (CudaCall*)call;
   int rc = c->code;
-  if (c->wait || c->owned != 0) { /* also after a failure: earlier launches of the call may use the workspace */
+  if (c->prepare) return leave(c, rc);
+  if (c->of_pool) rc = ashlar_cuda_drop_workspace(c, rc); /* behind the launches, in the order of the stream */
+  if (c->wait) { /* also after a failure: earlier launches of the call may use the workspace */
     const CudaResult r = c->driver->StreamSynchronize(c->stream);
     if (r != kCudaSuccess && rc == ASHLAR_OK)
       rc = ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuStreamSynchronize", r);
   }
-  return leave(c, drop_workspace(c, rc));
+  return leave(c, ashlar_cuda_drop_workspace(c, rc));
+}
+
+int ashlar_cuda_multiprocessors(void* stream, int* count, ashlar_error* error) {
+  ashlar_error ignored;
+  const ashlar_abi1_cuda_module unnamed = {.name = "cuda"};
+  CudaCall c = {.module = &unnamed, .error = error != NULL ? error : &ignored, .stream = (CudaStream)stream};
+  CudaContext context = NULL;
+  *count = 0;
+  int rc = ashlar_cuda_driver(&c.driver, c.error, unnamed.name);
+  if (rc != ASHLAR_OK) return rc;
+  rc = enter(&c, -1, &context);
+  if (rc == ASHLAR_OK) {
+    const CudaResult r = c.driver->DeviceGetAttribute(count, kCudaMultiprocessors, c.device);
+    if (r != kCudaSuccess) rc = ashlar_cuda_failed(c.driver, c.error, unnamed.name, "cuDeviceGetAttribute", r);
+  }
+  return leave(&c, rc);
 }
 
 int ashlar_abi1_cuda_settle(void* stream, ashlar_error* error, const char* who) {

@@ -28,15 +28,20 @@ static bool is_lost(CudaResult r) {
   }
 }
 
-int ashlar_cuda_failed(const CudaDriver* cu, ashlar_error* error, const char* who, const char* function, CudaResult r) {
-  const char* name = NULL;
+int ashlar_cuda_failed_with(const CudaDriver* cu, ashlar_error* error, const char* who, const char* function, CudaResult r,
+                            const char* log) {
+  const char *name = NULL, *hint = "";
   if (is_lost(r)) *ashlar_device_touched() = true;
   if (cu->GetErrorName(r, &name) != kCudaSuccess || name == NULL) name = "a CUresult that the driver has no name for";
+  if (is_lost(r)) hint = ": the CUDA context is lost, by this call or an earlier one";
+  if (r >= kCudaCaptureUnsupported && r <= kCudaCaptureWrongThread)
+    hint = ": the stream is being captured, where nothing can be loaded, allocated or waited for (f_prepare does before)";
   return ashlar_error_record(error, r == kCudaOutOfMemory ? ASHLAR_E_MEMORY : ASHLAR_E_LAUNCH, -1, -1, kCudaSuccess, r,
-                             is_lost(r)
-                                 ? "%s: %s returned {found}, %s: the CUDA context is lost, by this call or an earlier one"
-                                 : "%s: %s returned {found}, %s",
-                             who, function, name);
+                             "%s: %s returned {found}, %s%s%s%s", who, function, name, hint, *log != '\0' ? ": " : "", log);
+}
+
+int ashlar_cuda_failed(const CudaDriver* cu, ashlar_error* error, const char* who, const char* function, CudaResult r) {
+  return ashlar_cuda_failed_with(cu, error, who, function, r, "");
 }
 
 static int open_driver(CudaDriver* cu, ashlar_error* error, const char* who) {

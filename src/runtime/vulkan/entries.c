@@ -50,14 +50,13 @@ static int take_workspace(ashlar_abi1_vulkan_call* call, const ashlar_context* c
     *address = given->address;
     return ASHLAR_OK;
   }
-  Memory* w = &call->submission->workspace; /* nothing uses it: its last call has ended */
-  if (w->bytes < bytes + align) {
-    ashlar_vulkan_drop_memory(call->queue, w);
-    const int rc = ashlar_vulkan_make_memory(call->queue, call->error, who, bytes + align, false, w);
-    if (rc != ASHLAR_OK) return rc;
-  }
-  *address = align > 1 ? (w->address + align - 1) / align * align : w->address;
-  return ASHLAR_OK;
+  if (bytes > UINT64_MAX - align)
+    return ashlar_error_record(call->error, ASHLAR_E_OVERFLOW, -1, -1, INT64_MAX, INT64_MAX,
+                               "%s: a workspace of more than {expected} bytes", who);
+  uint64_t begin = 0;
+  const int rc = ashlar_vulkan_workspace(call->queue, call->error, who, bytes + align, &begin);
+  *address = align > 1 ? (begin + align - 1) / align * align : begin;
+  return rc;
 }
 
 int ashlar_abi1_vulkan_begin(const ashlar_abi1_vulkan_module* m, const ashlar_context* ctx, uint64_t workspace_bytes,
@@ -69,7 +68,7 @@ int ashlar_abi1_vulkan_begin(const ashlar_abi1_vulkan_module* m, const ashlar_co
     return ashlar_error_record(error, ASHLAR_E_ABI, -1, -1, 1, m->abi, "%s: made for abi {found}, expected {expected}",
                                m->name);
   ashlar_vulkan_queue* q = (ashlar_vulkan_queue*)ctx->stream;
-  const bool wait = q == NULL || (ctx->flags & ASHLAR_ABI1_WAIT) != 0;
+  const bool wait = q == NULL || (ctx->flags & ASHLAR_ABI1_WAIT) != 0, prepare = (ctx->flags & ASHLAR_ABI1_PREPARE) != 0;
   if (q == NULL) {
     const int rc = ashlar_vulkan_default(&q, error);
     if (rc != ASHLAR_OK) return rc;
@@ -78,6 +77,7 @@ int ashlar_abi1_vulkan_begin(const ashlar_abi1_vulkan_module* m, const ashlar_co
   int variant = 0;
   int rc = choose(q, error, m, &variant);
   if (rc == ASHLAR_OK) rc = ashlar_vulkan_start(q, m, variant, error, wait, result);
+  if (rc == ASHLAR_OK) (*result)->prepare = prepare;
   if (rc == ASHLAR_OK && workspace_bytes > 0) rc = take_workspace(*result, ctx, workspace_bytes, workspace_align, workspace);
   if (rc != ASHLAR_OK) {
     if (*result != NULL) ashlar_vulkan_abandon(q, (*result)->submission);
@@ -94,9 +94,10 @@ int ashlar_abi1_vulkan_run(ashlar_abi1_vulkan_call* call, uint32_t launch, const
 int ashlar_abi1_vulkan_end(ashlar_abi1_vulkan_call* call) {
   ashlar_vulkan_queue* q = call->queue;
   int rc = call->code; /* what was recorded before a failure is not submitted: the call writes nothing */
-  if (rc == ASHLAR_OK) rc = ashlar_vulkan_submit(q, call->error, call->module->name, call->submission, call->wait);
-  if (call->code == ASHLAR_OK && (rc == ASHLAR_OK || call->submission->pending)) *ashlar_device_touched() = true;
-  if (call->code != ASHLAR_OK) ashlar_vulkan_abandon(q, call->submission);
+  const bool goes = rc == ASHLAR_OK && !call->prepare;
+  if (goes) rc = ashlar_vulkan_submit(q, call->error, call->module->name, call->submission, call->wait);
+  if (goes && (rc == ASHLAR_OK || call->submission->pending)) *ashlar_device_touched() = true;
+  if (!goes) ashlar_vulkan_abandon(q, call->submission);
   pthread_mutex_unlock(&q->lock);
   return rc;
 }

@@ -269,7 +269,8 @@ void ashlar_vulkan_close(ashlar_vulkan_queue* q) {
     ashlar_error ignored; /* nobody is left to be told; the fences below are waited for or the device is lost */
     if (q->submissions != NULL) (void)ashlar_vulkan_wait_all(q, &ignored, "vulkan");
     ashlar_vulkan_drop_submissions(q);
-    ashlar_vulkan_drop_memory(q, &q->stage);
+    for (int n = 0; n < kSlots; ++n)
+      ashlar_vulkan_drop_memory(q, &q->up.slots[n]), ashlar_vulkan_drop_memory(q, &q->down.slots[n]);
     ashlar_vulkan_drop_pipelines(q);
     if (q->pool != VK_NULL_HANDLE) q->vk.DestroyCommandPool(q->device, q->pool, NULL);
     if (q->own_device) q->vk.DestroyDevice(q->device, NULL);

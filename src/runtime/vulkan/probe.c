@@ -28,7 +28,7 @@ static const double cases64[kCases][4] = {
 static int run(ashlar_vulkan_queue* q, ashlar_error* error, const ashlar_abi1_vulkan_module* m, const void* cases,
                size_t element, bool* same) {
   Memory memory;
-  int rc = ashlar_vulkan_make_memory(q, error, m->name, kCases * 4 * element, true, &memory);
+  int rc = ashlar_vulkan_make_memory(q, error, m->name, kCases * 4 * element, kMemoryOfBoth, &memory);
   if (rc != ASHLAR_OK) return rc;
   memcpy(memory.mapped, cases, kCases * 4 * element); /* the right answers are overwritten by the device's */
   for (int k = 0; k < kCases; ++k) memset((char*)memory.mapped + (4 * (size_t)k + 3) * element, 0, element);
@@ -37,7 +37,10 @@ static int run(ashlar_vulkan_queue* q, ashlar_error* error, const ashlar_abi1_vu
   if (rc == ASHLAR_OK) {
     const int64_t grid[3] = {1, 1, 1};
     rc = ashlar_vulkan_record(call, 0, grid, &memory.address);
-    if (rc == ASHLAR_OK) rc = ashlar_vulkan_submit(q, error, m->name, call->submission, true);
+    if (rc == ASHLAR_OK)
+      rc = ashlar_vulkan_submit(q, error, m->name, call->submission, true);
+    else
+      ashlar_vulkan_abandon(q, call->submission);
   }
   *same = rc == ASHLAR_OK && memcmp(memory.mapped, cases, kCases * 4 * element) == 0;
   ashlar_vulkan_drop_memory(q, &memory);

@@ -3,7 +3,7 @@
  *
  *   driver.c      what a VkResult means
  *   memory.c      memory that shaders reach by address
- *   submission.c  command buffers: taken, submitted, waited for
+ *   submission.c  command buffers: taken, submitted, waited for; the workspace that their calls share
  *   pipeline.c    modules and pipelines, made once a queue; the pipeline cache
  *   record.c      a call under construction
  *   probe.c       whether Fma rounds once
@@ -89,11 +89,19 @@ typedef struct Loaded { /* a module that this queue has seen */
   VkPipeline pipelines[]; /* one a launch, made when it first runs */
 } Loaded;
 
+typedef enum MemoryUse {                     /* what a buffer of the runtime's own is for */
+                         kMemoryOfKernels,   /* kernels read and write it; the host may see it */
+                         kMemoryOfUploads,   /* the host writes, the device copies */
+                         kMemoryOfDownloads, /* the device copies into it, the host reads */
+                         kMemoryOfBoth       /* small things that both sides read and write */
+} MemoryUse;
+
 typedef struct Memory { /* a buffer of the runtime's own */
   VkBuffer buffer;
   VkDeviceMemory memory;
   uint64_t bytes, address;
   void* mapped;
+  bool cached; /* for the host */
 } Memory;
 
 struct ashlar_abi1_vulkan_call {
@@ -103,7 +111,7 @@ struct ashlar_abi1_vulkan_call {
   Loaded* loaded;
   ashlar_error* error;
   int code; /* of the first failure */
-  bool wait;
+  bool wait, prepare;
 };
 
 /* A command buffer, and what its execution needs. Used again when its fence has been seen. */
@@ -112,10 +120,24 @@ typedef struct Submission {
   VkCommandBuffer commands;
   VkFence fence;
   bool pending;
-  Memory workspace, parameters;
+  uint64_t number; /* of its latest submit; they are executed in this order */
+  Memory parameters;
   uint64_t parameters_used;
   struct ashlar_abi1_vulkan_call call;
 } Submission;
+
+typedef struct Retired { /* memory that goes once the submissions up to `number` have ended */
+  struct Retired* next;
+  Memory memory;
+  uint64_t number;
+} Retired;
+
+enum { kSlots = 4, kSlotBytes = 4 << 20 };
+
+typedef struct Stage { /* pieces of a copy between host and device, one behind the other */
+  Memory slots[kSlots];
+  uint64_t numbers[kSlots]; /* of the submission that used each last; 0: none */
+} Stage;
 
 struct ashlar_vulkan_queue {
   VkDevice device; /* first: call.c compares devices by it */
@@ -137,7 +159,10 @@ struct ashlar_vulkan_queue {
   VkPipelineLayout layout;
   Loaded* modules;
   Submission* submissions;
-  Memory stage;
+  uint64_t submitted; /* the number of the last one */
+  Memory workspace;   /* of all calls without one of their own: each begins with a barrier behind the one before */
+  Retired* retired;
+  Stage up, down;
   pthread_mutex_t lock;
 };
 
@@ -147,7 +172,7 @@ const char* ashlar_vulkan_result(VkResult); /* "VK_ERROR_DEVICE_LOST" */
 /* Records what the driver said and returns the code; a lost device is remembered. `who` names the kernel, or is "vulkan". */
 int ashlar_vulkan_failed(ashlar_vulkan_queue*, ashlar_error*, const char* who, const char* function, VkResult);
 
-int ashlar_vulkan_make_memory(ashlar_vulkan_queue*, ashlar_error*, const char* who, uint64_t bytes, bool host, Memory*);
+int ashlar_vulkan_make_memory(ashlar_vulkan_queue*, ashlar_error*, const char* who, uint64_t bytes, MemoryUse, Memory*);
 void ashlar_vulkan_drop_memory(ashlar_vulkan_queue*, Memory*);
 
 int ashlar_vulkan_take_submission(ashlar_vulkan_queue*, ashlar_error*, const char* who, Submission**); /* recording has begun */
@@ -155,6 +180,8 @@ int ashlar_vulkan_submit(ashlar_vulkan_queue*, ashlar_error*, const char* who, S
 void ashlar_vulkan_abandon(ashlar_vulkan_queue*, Submission*);
 void ashlar_vulkan_barrier(ashlar_vulkan_queue*, VkCommandBuffer, bool to_host);
 int ashlar_vulkan_wait_all(ashlar_vulkan_queue*, ashlar_error*, const char* who);
+int ashlar_vulkan_wait_for(ashlar_vulkan_queue*, ashlar_error*, const char* who, uint64_t number);
+int ashlar_vulkan_workspace(ashlar_vulkan_queue*, ashlar_error*, const char* who, uint64_t bytes, uint64_t* address);
 void ashlar_vulkan_drop_submissions(ashlar_vulkan_queue*);
 
 int ashlar_vulkan_make_pipelines(ashlar_vulkan_queue*, ashlar_error*); /* cache and layout */

@@ -21,7 +21,7 @@ static int check_launches(ashlar_vulkan_queue* q, ashlar_error* error, const ash
                   {pushed, l->maxPushConstantsSize, "bytes of push constants"}};
     for (size_t n = 0; n < 3; ++n)
       if (limits[n].wanted > limits[n].most)
-        return ashlar_error_record(error, ASHLAR_E_LAUNCH, -1, -1, limits[n].most, limits[n].wanted,
+        return ashlar_error_record(error, ASHLAR_E_TARGET, -1, -1, limits[n].most, limits[n].wanted,
                                    "%s: a block of launch `%s` takes {found} %s, %s has {expected}", m->name, what->entry,
                                    limits[n].what, q->properties.deviceName);
     if ((what->flags & ASHLAR_VULKAN_USES_SUBGROUPS) == 0) continue;
@@ -43,7 +43,7 @@ int ashlar_vulkan_start(ashlar_vulkan_queue* q, const ashlar_abi1_vulkan_module*
   if (rc == ASHLAR_OK) rc = ashlar_vulkan_load(q, error, m, variant, &loaded);
   if (rc == ASHLAR_OK) rc = ashlar_vulkan_take_submission(q, error, m->name, &s);
   if (rc != ASHLAR_OK) return rc;
-  s->call = (ashlar_abi1_vulkan_call){q, m, s, loaded, error, ASHLAR_OK, wait};
+  s->call = (ashlar_abi1_vulkan_call){.queue = q, .module = m, .submission = s, .loaded = loaded, .error = error, .wait = wait};
   *result = &s->call;
   return ASHLAR_OK;
 }
@@ -55,7 +55,7 @@ static int park(ashlar_abi1_vulkan_call* call, const void* parameters, uint32_t 
   Submission* s = call->submission;
   if (s->parameters.buffer == VK_NULL_HANDLE) {
     const int rc =
-        ashlar_vulkan_make_memory(call->queue, call->error, call->module->name, kParameterBytes, true, &s->parameters);
+        ashlar_vulkan_make_memory(call->queue, call->error, call->module->name, kParameterBytes, kMemoryOfBoth, &s->parameters);
     if (rc != ASHLAR_OK) return rc;
   }
   const uint64_t at = s->parameters_used;
@@ -69,44 +69,69 @@ static int park(ashlar_abi1_vulkan_call* call, const void* parameters, uint32_t 
   return ASHLAR_OK;
 }
 
+enum { kPart = 65535 }; /* blocks along y and z of which every device takes as many; what FOLDED counts in */
+
+/* How many blocks one dispatch has at most, in most; the grid may be larger along x, and along y and z if it is folded. The
+ * number of a block is 32 bits wide in the shader, and the number of a part 16. */
+static int check_grid(ashlar_abi1_vulkan_call* call, const ashlar_abi1_vulkan_launch* what, const int64_t grid[3],
+                      int64_t most[3]) {
+  const ashlar_vulkan_queue* q = call->queue;
+  const bool folded = (what->flags & ASHLAR_VULKAN_FOLDED) != 0;
+  for (int d = 0; d < 3; ++d) {
+    most[d] = folded && d > 0 ? kPart : q->properties.limits.maxComputeWorkGroupCount[d];
+    const int64_t limit = d == 0 ? (int64_t)UINT32_MAX : folded ? (int64_t)kPart * 65536 : most[d];
+    if (grid[d] > limit)
+      return ashlar_error_record(call->error, ASHLAR_E_LAUNCH, -1, d, limit, grid[d],
+                                 "%s: launch `%s` has {found} blocks along %c, %s has at most {expected}", call->module->name,
+                                 what->entry, "xyz"[d], q->properties.deviceName);
+  }
+  return ASHLAR_OK;
+}
+
+/* The push constants of a launch but for where its blocks begin; their size in *bytes. */
+static int fill_constants(ashlar_abi1_vulkan_call* call, const ashlar_abi1_vulkan_launch* what, const void* parameters,
+                          unsigned char* push, uint32_t* bytes) {
+  *bytes = kFirstParameter + what->parameter_bytes;
+  if ((what->flags & ASHLAR_VULKAN_PARAMETERS_IN_MEMORY) == 0) {
+    memcpy(push + kFirstParameter, parameters, what->parameter_bytes);
+    return ASHLAR_OK;
+  }
+  uint64_t address = 0;
+  const int rc = park(call, parameters, what->parameter_bytes, &address);
+  memcpy(push + kFirstParameter, &address, sizeof address);
+  *bytes = kFirstParameter + 8;
+  return rc;
+}
+
 static int record_launch(ashlar_abi1_vulkan_call* call, uint32_t launch, const int64_t grid[3], const void* parameters) {
   ashlar_vulkan_queue* q = call->queue;
   const ashlar_abi1_vulkan_launch* what = &call->module->launches[launch];
-  const uint32_t* most = q->properties.limits.maxComputeWorkGroupCount;
   for (int d = 0; d < 3; ++d)
     if (grid[d] <= 0) return ASHLAR_OK; /* no block runs */
-  /* the number of a block along x is 32 bits wide in the shader */
-  const int64_t limits[3] = {UINT32_MAX, most[1], most[2]};
-  for (int d = 0; d < 3; ++d)
-    if (grid[d] > limits[d])
-      return ashlar_error_record(call->error, ASHLAR_E_LAUNCH, -1, -1, limits[d], grid[d],
-                                 "%s: launch `%s` has {found} blocks along %c, %s has at most {expected}", call->module->name,
-                                 what->entry, "xyz"[d], q->properties.deviceName);
+  int64_t most[3] = {0, 0, 0};
+  int rc = check_grid(call, what, grid, most);
   VkPipeline pipeline = VK_NULL_HANDLE;
-  int rc = ashlar_vulkan_pipeline(q, call->error, call->module, call->loaded, launch, &pipeline);
-  if (rc != ASHLAR_OK) return rc;
+  if (rc == ASHLAR_OK) rc = ashlar_vulkan_pipeline(q, call->error, call->module, call->loaded, launch, &pipeline);
+  if (rc != ASHLAR_OK || call->prepare) return rc;
   _Alignas(8) unsigned char push[kPushBytes] = {0};
-  uint32_t bytes = kFirstParameter;
-  if ((what->flags & ASHLAR_VULKAN_PARAMETERS_IN_MEMORY) != 0) {
-    uint64_t address = 0;
-    rc = park(call, parameters, what->parameter_bytes, &address);
-    if (rc != ASHLAR_OK) return rc;
-    memcpy(push + kFirstParameter, &address, sizeof address);
-    bytes += 8;
-  } else {
-    memcpy(push + kFirstParameter, parameters, what->parameter_bytes);
-    bytes += what->parameter_bytes;
-  }
+  uint32_t bytes = 0;
+  rc = fill_constants(call, what, parameters, push, &bytes);
+  if (rc != ASHLAR_OK) return rc;
   VkCommandBuffer commands = call->submission->commands;
   ashlar_vulkan_barrier(q, commands, false);
   q->vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-  for (int64_t base = 0; base < grid[0]; base += most[0]) { /* past the device's limit: several dispatches side by side */
-    const uint32_t first = (uint32_t)base;
-    const uint32_t count = grid[0] - base < (int64_t)most[0] ? (uint32_t)(grid[0] - base) : most[0];
-    memcpy(push, &first, sizeof first);
-    q->vk.CmdPushConstants(commands, q->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, push);
-    q->vk.CmdDispatch(commands, count, (uint32_t)grid[1], (uint32_t)grid[2]);
-  }
+  /* past the device's limits: several dispatches side by side */
+  for (int64_t z = 0; z < grid[2]; z += most[2])
+    for (int64_t y = 0; y < grid[1]; y += most[1])
+      for (int64_t x = 0; x < grid[0]; x += most[0]) {
+        const uint32_t begin[2] = {(uint32_t)x, (uint32_t)(y / kPart) << 16 | (uint32_t)(z / kPart)};
+        const int64_t at[3] = {x, y, z};
+        uint32_t count[3];
+        for (int d = 0; d < 3; ++d) count[d] = (uint32_t)(grid[d] - at[d] < most[d] ? grid[d] - at[d] : most[d]);
+        memcpy(push, begin, sizeof begin);
+        q->vk.CmdPushConstants(commands, q->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, push);
+        q->vk.CmdDispatch(commands, count[0], count[1], count[2]);
+      }
   return ASHLAR_OK;
 }
 

@@ -5,10 +5,29 @@
 
 #include "queue.h"
 
+/* Frees what no submission uses any more; and where none is left, a workspace that is too large to be kept. */
+static void release(ashlar_vulkan_queue* q) {
+  uint64_t first = UINT64_MAX; /* that has not ended */
+  for (const Submission* s = q->submissions; s != NULL; s = s->next)
+    if (s->pending && s->number < first) first = s->number;
+  for (Retired** at = &q->retired; *at != NULL;) {
+    Retired* r = *at;
+    if (r->number >= first) {
+      at = &r->next;
+      continue;
+    }
+    *at = r->next;
+    ashlar_vulkan_drop_memory(q, &r->memory);
+    free(r);
+  }
+  if (first == UINT64_MAX && q->workspace.bytes > ashlar_kept_bytes()) ashlar_vulkan_drop_memory(q, &q->workspace);
+}
+
 static int finish(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, Submission* s) {
   const VkResult r = q->vk.WaitForFences(q->device, 1, &s->fence, VK_TRUE, UINT64_MAX);
   if (r != VK_SUCCESS) return ashlar_vulkan_failed(q, error, who, "vkWaitForFences", r);
   s->pending = false;
+  release(q);
   return ASHLAR_OK;
 }
 
@@ -20,6 +39,45 @@ int ashlar_vulkan_wait_all(ashlar_vulkan_queue* q, ashlar_error* error, const ch
   }
   return ASHLAR_OK;
 }
+
+int ashlar_vulkan_wait_for(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, uint64_t number) {
+  for (Submission* s = q->submissions; s != NULL; s = s->next)
+    if (s->pending && s->number == number) return finish(q, error, who, s);
+  return ASHLAR_OK;
+}
+
+/* ---- the workspace ------------------------------------------------------------------------------------------------------ */
+
+/* Old memory is dropped once the submissions so far have ended. */
+static int retire(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, Memory* m) {
+  if (m->buffer == VK_NULL_HANDLE) return ASHLAR_OK;
+  Retired* r = calloc(1, sizeof *r);
+  if (r == NULL)
+    return ashlar_error_record(error, ASHLAR_E_MEMORY, -1, -1, (int64_t)sizeof *r, 0, "%s: no host memory for {expected} bytes",
+                               who);
+  *r = (Retired){q->retired, *m, q->submitted};
+  q->retired = r;
+  memset(m, 0, sizeof *m);
+  release(q);
+  return ASHLAR_OK;
+}
+
+int ashlar_vulkan_workspace(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, uint64_t bytes, uint64_t* address) {
+  int rc = ASHLAR_OK;
+  if (q->workspace.bytes < bytes) {
+    rc = retire(q, error, who, &q->workspace);
+    if (rc == ASHLAR_OK) rc = ashlar_vulkan_make_memory(q, error, who, bytes, kMemoryOfKernels, &q->workspace);
+    if (rc == ASHLAR_E_MEMORY && q->retired != NULL) { /* what is retired may leave the room */
+      rc = ashlar_vulkan_wait_all(q, error, who);
+      if (rc == ASHLAR_OK) rc = ashlar_vulkan_make_memory(q, error, who, bytes, kMemoryOfKernels, &q->workspace);
+    }
+  }
+  *address = q->workspace.address;
+  return rc;
+}
+
+/* ---- taking, submitting ---------------------------------------------------------------------------------------------------
+ */
 
 static int new_submission(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, Submission** result) {
   Submission* s = calloc(1, sizeof *s);
@@ -65,6 +123,7 @@ int ashlar_vulkan_take_submission(ashlar_vulkan_queue* q, ashlar_error* error, c
   else if (found == NULL)
     rc = new_submission(q, error, who, &found);
   if (rc != ASHLAR_OK) return rc;
+  release(q);
   const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                          .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
   const VkResult r = q->vk.BeginCommandBuffer(found->commands, &info);
@@ -96,7 +155,7 @@ int ashlar_vulkan_submit(ashlar_vulkan_queue* q, ashlar_error* error, const char
     r = q->vk.QueueSubmit(q->queue, 1, &info, s->fence), function = "vkQueueSubmit";
   }
   if (r != VK_SUCCESS) return ashlar_vulkan_failed(q, error, who, function, r);
-  s->pending = true;
+  s->pending = true, s->number = ++q->submitted;
   return wait ? finish(q, error, who, s) : ASHLAR_OK;
 }
 
@@ -107,11 +166,17 @@ void ashlar_vulkan_drop_submissions(ashlar_vulkan_queue* q) {
   while (q->submissions != NULL) {
     Submission* s = q->submissions;
     q->submissions = s->next;
-    ashlar_vulkan_drop_memory(q, &s->workspace);
     ashlar_vulkan_drop_memory(q, &s->parameters);
     q->vk.DestroyFence(q->device, s->fence, NULL);
     free(s);
   }
+  while (q->retired != NULL) {
+    Retired* r = q->retired;
+    q->retired = r->next;
+    ashlar_vulkan_drop_memory(q, &r->memory);
+    free(r);
+  }
+  ashlar_vulkan_drop_memory(q, &q->workspace);
 }
 
 int ashlar_vulkan_wait(ashlar_vulkan_queue* q, ashlar_error* error) {

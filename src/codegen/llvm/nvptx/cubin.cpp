@@ -64,13 +64,13 @@ bool of_a_target(std::string_view chip) {
 }
 
 // Null where there is no library, or one that does not know the chip: then the driver assembles the text.
-Linker::Handle open_for(std::string_view chip) {
+Linker::Handle open_for(std::string_view chip, bool lines = false) {
   if (!of_a_target(chip)) return nullptr;
   const Linker& linker = the_linker();
   const std::string arch = "-arch=" + std::string(chip);
-  const char* options[] = {arch.c_str()};
+  const char* options[] = {arch.c_str(), "-lineinfo"};
   Linker::Handle h = nullptr;
-  return linker.usable && linker.create(&h, 1, options) == 0 ? h : nullptr;
+  return linker.usable && linker.create(&h, lines ? 2 : 1, options) == 0 ? h : nullptr;
 }
 
 }  // namespace
@@ -94,10 +94,10 @@ std::string linker_version(std::string_view chip) {
          std::to_string(facts.st_mtim.tv_nsec);
 }
 
-std::optional<std::string> cubin(const std::string& text, std::string_view chip) {
+std::optional<std::string> cubin(const std::string& text, std::string_view chip, bool lines) {
   const std::lock_guard lock(one_at_a_time);
   const Linker& linker = the_linker();
-  Linker::Handle h = open_for(chip);
+  Linker::Handle h = open_for(chip, lines);
   if (!h) return std::nullopt;
   std::string bytes;
   std::size_t size = 0;

@@ -12,6 +12,7 @@
 
 #include <llvm/IR/Constants.h>
 
+#include <ashlar/codegen/library.h>
 #include <ashlar/codegen/ptx.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/cuda.h>
@@ -50,6 +51,23 @@ Constant* map_row(const Record& r, const ir::TensorMap& m) {
   return row;
 }
 
+// Null where no launch has anything to tell.
+Constant* more_of(const Record& r, const ptx::Code& code) {
+  std::vector<Constant*> rows;
+  bool any = false;
+  for (const ptx::Entry& e : code.entries) {
+    std::vector<Constant*> cluster;
+    for (const std::int64_t blocks : e.cluster) {
+      cluster.push_back(r.i32c(blocks));
+      any = any || blocks > 1;
+    }
+    any = any || e.folded;
+    rows.push_back(r.of({r.array(cluster), r.i32c(e.folded ? ASHLAR_ABI1_CUDA_FOLDED : 0)}));
+    r.check(rows.back(), sizeof(ashlar_abi1_cuda_launch_more));
+  }
+  return any ? r.global(r.array(rows), ".more") : r.null();
+}
+
 Constant* module_data(Unit& unit) {
   const Record r(unit);
   const ptx::Code& code = *unit.ptx;
@@ -69,18 +87,20 @@ Constant* module_data(Unit& unit) {
               r.i32c(e.shared_bytes), r.i32c(e.parameters.size()), r.i32c(e.maps.size())}));
     r.check(rows.back(), sizeof(ashlar_abi1_cuda_launch));
   }
-  unsigned capability = 0;
-  for (char ch : chip)
-    if (ch >= '0' && ch <= '9') capability = capability * 10 + static_cast<unsigned>(ch - '0');
+  const auto capability = static_cast<unsigned>(compute_capability(unit.target));
+  const unsigned accepts = chip.back() == 'a'   ? ASHLAR_ABI1_CUDA_EXACT
+                           : chip.back() == 'f' ? ASHLAR_ABI1_CUDA_FAMILY
+                                                : ASHLAR_ABI1_CUDA_LATER;
   auto bytes = [&](const std::string& b, bool terminated) {
     return llvm::ConstantDataArray::getString(*unit.context, b, terminated);
   };
   Constant* cubin = code.cubin.empty() ? r.null() : r.global(bytes(code.cubin, false), ".cubin");
   if (auto* g = llvm::dyn_cast<llvm::GlobalVariable>(cubin)) g->setAlignment(llvm::Align(16));
-  Constant* value = r.of({r.i32c(1), r.i32c(sizeof(ashlar_abi1_cuda_module)), unit.text(unit.kernel.name), unit.text(chip),
-                          r.i32c(capability), r.i32c(chip.back() == 'a' ? 1 : 0), cubin, r.i64c(code.cubin.size()),
-                          r.global(bytes(code.text, true), ".ptx"), r.i64c(hash_of(code.cubin, hash_of(code.text))),
-                          r.global(r.array(rows), ".launches"), r.i32c(rows.size()), r.i32c(0)});
+  Constant* value =
+      r.of({r.i32c(1), r.i32c(sizeof(ashlar_abi1_cuda_module)), unit.text(unit.kernel.name), unit.text(chip),
+            r.i32c(capability), r.i32c(accepts), cubin, r.i64c(code.cubin.size()), r.global(bytes(code.text, true), ".ptx"),
+            r.i64c(hash_of(code.cubin, hash_of(code.text))), r.global(r.array(rows), ".launches"), r.i32c(rows.size()),
+            r.i32c(code.lines ? ASHLAR_ABI1_CUDA_LINES : 0), more_of(r, code)});
   r.check(value, sizeof(ashlar_abi1_cuda_module));
   return r.global(value, ".cuda");
 }

@@ -17,6 +17,7 @@
 
 #include "codegen/llvm/backend.h"
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/lines.h"
 #include "codegen/llvm/nvptx/nvptx.h"
 #include "codegen/uses.h"
 
@@ -31,11 +32,16 @@ constexpr std::int64_t kMostParameterBytes = 4096;
 
 class Translator {
  public:
-  Translator(const ir::Kernel& kernel, const Target& target) : unit_(kernel, target, Unit::Side::device), k_(unit_.kernel) {}
+  Translator(const ir::Kernel& kernel, const Target& target, bool lines)
+      : unit_(kernel, target, Unit::Side::device), k_(unit_.kernel) {
+    if (lines) unit_.lines = std::make_shared<Lines>(*unit_.module, k_);
+  }
 
   ptx::Code run() {
     ptx::Code code;
     for (const ir::KStmt* s : launches_of(k_)) code.entries.push_back(launch(*s));
+    code.lines = unit_.lines != nullptr;
+    if (unit_.lines) unit_.lines->finish();
     verify(*unit_.module);
     const auto machine = device_machine(unit_.target);
     if (machine->createDataLayout() != unit_.module->getDataLayout())
@@ -65,7 +71,9 @@ class Translator {
              std::to_string(l.threads) + " in launch `" + l.name + "`", s.where);
     entry.parameters = parameters_of(k_, l);
     entry.maps = maps_of(l.body);
-    const std::int64_t bytes = static_cast<std::int64_t>(8 * entry.parameters.size() + 128 * entry.maps.size());
+    entry.folded = (l.block[1] && may_be_split(k_, l, 1)) || (l.block[2] && may_be_split(k_, l, 2));
+    const std::int64_t bytes =
+        static_cast<std::int64_t>(8 * entry.parameters.size() + 128 * entry.maps.size() + (entry.folded ? 8 : 0));
     if (bytes > kMostParameterBytes)
       refuse("cuda", "at most " + std::to_string(kMostParameterBytes) + " bytes of parameters",
              std::to_string(bytes) + " in launch `" + l.name + "`", s.where);
@@ -78,7 +86,7 @@ class Translator {
     for (unsigned n = 0; n < entry.parameters.size(); ++n) bind(e, entry.parameters[n], f->getArg(n));
     for (unsigned n = 0; n < entry.maps.size(); ++n)
       e.bind_buffer(entry.maps[n].id, f->getArg(static_cast<unsigned>(entry.parameters.size()) + n));
-    numbers(e, l);
+    numbers(e, l, entry.folded ? f->getArg(static_cast<unsigned>(f->arg_size() - 1)) : nullptr);
     entry.shared_bytes = shared_memory(e, l, s.where);
     e.allocate_stack(l.body);
     e.statements(l.body);
@@ -120,6 +128,8 @@ class Translator {
       types.push_back(p.kind == LaunchParameter::Kind::address ? static_cast<llvm::Type*>(llvm::PointerType::get(c, kGlobal))
                                                                : static_cast<llvm::Type*>(llvm::Type::getInt64Ty(c)));
     for (std::size_t n = 0; n < entry.maps.size(); ++n) types.push_back(llvm::PointerType::get(c, 0));
+    const auto maps_end = static_cast<unsigned>(types.size());
+    if (entry.folded) types.push_back(llvm::Type::getInt64Ty(c));
     auto* f = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(c), types, false),
                                      llvm::GlobalValue::ExternalLinkage, entry.name, unit_.module.get());
     f->setCallingConv(llvm::CallingConv::PTX_Kernel);
@@ -142,7 +152,8 @@ class Translator {
       const std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());
       f->addParamAttr(n, llvm::Attribute::getWithAlignment(c, llvm::Align(static_cast<std::uint64_t>(align & -align))));
     }
-    for (unsigned n = static_cast<unsigned>(entry.parameters.size()); n < types.size(); ++n) {
+    if (entry.folded) f->getArg(maps_end)->setName("begin");
+    for (unsigned n = static_cast<unsigned>(entry.parameters.size()); n < maps_end; ++n) {
       f->addParamAttr(n, llvm::Attribute::getWithByValType(c, llvm::ArrayType::get(llvm::Type::getInt8Ty(c), 128)));
       f->addParamAttr(n, llvm::Attribute::getWithAlignment(c, llvm::Align(128)));
       f->addParamAttr(n, llvm::Attribute::get(c, "nvvm.grid_constant"));
@@ -162,8 +173,9 @@ class Translator {
     e.bind(p.id, e.math.from_memory(p.type, v), symbol == k_.symbols.end() ? 1 : symbol->second.multiple_of);
   }
 
-  // The numbers of the block and the thread, with what is known of their ranges.
-  void numbers(Emitter& e, const ir::Launch& l) {
+  // The numbers of the block and the thread, with what is known of their ranges. `begin`, if it is there: from which number on
+  // the blocks of this launch count, along y in the low 32 bits and along z in the high ones.
+  void numbers(Emitter& e, const ir::Launch& l, Value* begin) {
     auto read = [&](llvm::Intrinsic::ID id, std::uint64_t end) {
       llvm::CallInst* v = e.b.CreateIntrinsic(e.b.getInt32Ty(), id, {});
       v->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, end)));
@@ -172,8 +184,15 @@ class Translator {
     constexpr llvm::Intrinsic::ID blocks[] = {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x,
                                               llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_y,
                                               llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_z};
-    for (std::size_t d = 0; d < 3; ++d)
-      if (l.block[d]) e.bind(l.block[d], read(blocks[d], static_cast<std::uint64_t>(unit_.target.device().max_grid[d])));
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!l.block[d]) continue;
+      Value* n = read(blocks[d], static_cast<std::uint64_t>(unit_.target.device().max_grid[d]));
+      if (begin && d > 0) {
+        Value* first = d == 1 ? e.b.CreateAnd(begin, e.b.getInt64(UINT32_MAX)) : e.b.CreateLShr(begin, e.b.getInt64(32));
+        n = e.b.CreateAdd(n, first, "", /*HasNUW=*/true, /*HasNSW=*/true);
+      }
+      e.bind(l.block[d], n);
+    }
     if (l.thread) e.bind(l.thread, read(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, static_cast<std::uint64_t>(l.threads)));
   }
 
@@ -222,20 +241,12 @@ class Translator {
   llvm::GlobalVariable* shared_ = nullptr;
 };
 
-int number_of(std::string_view chip) {  // 90 of "sm_90a"
-  int n = 0;
-  for (char ch : chip)
-    if (ch >= '0' && ch <= '9') n = n * 10 + (ch - '0');
-  return n;
-}
-
 }  // namespace
 
 void require_chip(const Target& target, std::string_view needs, const std::string& what, Where where) {
-  const std::string_view chip = target.device().chip;
-  const bool exact = !needs.empty() && needs.back() == 'a';
-  if (needs.empty() || (exact ? chip == needs : number_of(chip) >= number_of(needs))) return;
-  refuse("cuda", "a target of " + std::string(needs) + (exact ? "" : " or later"), what + " for " + std::string(target.text()),
+  if (needs.empty() || target.has(std::string(needs).c_str())) return;
+  const bool alone = needs.back() == 'a' || needs.back() == 'f';
+  refuse("cuda", "a target of " + std::string(needs) + (alone ? "" : " or later"), what + " for " + std::string(target.text()),
          where);
 }
 
@@ -260,10 +271,10 @@ std::int64_t starting_registers(const ir::KLaunch& l, const Target& target) {
 
 namespace ptx {
 
-Code translate(const ir::Kernel& kernel, const Target& target) {
+Code translate(const ir::Kernel& kernel, const Target& target, bool lines) {
   if (!target.is_gpu() || target.device().kind != Device::Kind::cuda)
     refuse("ptx", "a target that is a CUDA device", std::string(target.text()), Where{});
-  return Translator(kernel, target).run();
+  return Translator(kernel, target, lines).run();
 }
 
 }  // namespace ptx
