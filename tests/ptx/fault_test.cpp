@@ -102,6 +102,12 @@ TEST_CASE("races") {
   CHECK(begins(fault_of(entry(neighbour + "st.shared.b32 [%r3], %r0; ld.shared.b32 %r4, [%r6];")),
                "race on shared memory in k: reads"));
   CHECK(fault_of(entry(neighbour + "st.shared.b32 [%r3], %r0; bar.warp.sync -1; ld.shared.b32 %r4, [%r6];")).empty());
+  // several lanes read before a barrier, one of them reads and writes behind it
+  CHECK(
+      fault_of(entry("setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.b32 [%r1], 7; bar.sync 0; ld.shared.b32 %r4, [%r1]; bar.sync 0;\n"
+                     "@%p1 ld.shared.b32 %r5, [%r1]; @%p1 st.shared.b32 [%r1], 8;"),
+               {.block = {6, 1, 1}})
+          .empty());
   CHECK(begins(fault_of(entry("st.shared.b32 [%r1], %r0;")), "race on shared memory in k: writes"));  // all lanes, other values
   CHECK(fault_of(entry("st.shared.b32 [%r1], 5;"), kTwoWarps).empty());                               // the same value
   CHECK(begins(

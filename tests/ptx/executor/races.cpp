@@ -71,9 +71,10 @@ void shared_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes,
     u32* times = s.read_time[w.rank].data() + (p.offset - kFirstShared);
     u8* lanes = s.read_lane[w.rank].data() + (p.offset - kFirstShared);
     for (u32 n = 0; n < bytes; ++n) {
-      lanes[n] = times[n] <= p.block->begin || lanes[n] == lane || lanes_met(w, lanes[n] & 31, lane, times[n])
-                     ? static_cast<u8>(lane)
-                     : u8(255);
+      lanes[n] =
+          times[n] <= p.block->begin || lanes[n] == lane || lanes_met(w, lanes[n] == 255 ? lane : lanes[n], lane, times[n])
+              ? static_cast<u8>(lane)
+              : u8(255);
       times[n] = now;
     }
     return;
