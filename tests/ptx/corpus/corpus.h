@@ -109,6 +109,8 @@ class Corpus {
     return run(kernel, grid, {argument(arguments)...});
   }
 
+  const ptx::Module& module() const { return module_; }
+
   Rng rng;
   ptx::Device device;
 
