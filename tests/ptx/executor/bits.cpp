@@ -4,6 +4,7 @@
 
 #include "tests/ptx/executor/decode.h"
 #include "tests/ptx/executor/device.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -32,6 +33,7 @@ void logical(Decode& d, Logic op) {
     return;
   }
   d.result(0, d.in.type), d.values(1, d.in.type);
+  d.in.unknown = unknown::logic;
   d.in.run = [](Warp& w, const Instr& i, u32 mask) { map2<u64>(w, i, mask, [&](u64 a, u64 b) { return trimmed(logic(i.mode, a, b), i.type); }); };
 }
 
@@ -46,6 +48,7 @@ void negation(Decode& d) {
     return;
   }
   d.result(0, d.in.type), d.value(1, d.in.type);
+  d.in.unknown = unknown::same;
   d.in.run = [](Warp& w, const Instr& i, u32 mask) { map1<u64>(w, i, mask, [&](u64 a) { return trimmed(~a, i.type); }); };
 }
 
@@ -53,6 +56,7 @@ void shift(Decode& d, bool right) {
   d.in.type = right ? d.type_among({T::b16, T::b32, T::b64, T::u16, T::u32, T::u64, T::s16, T::s32, T::s64}) : d.type_among({T::b16, T::b32, T::b64});
   d.operands(3, 3);
   d.result(0, d.in.type), d.value(1, d.in.type), d.value(2, T::u32), d.results(1);
+  d.in.unknown = right ? unknown::shift_right : unknown::shift_left;
   if (!right)
     d.in.run = [](Warp& w, const Instr& i, u32 mask) {
       map2<u64>(w, i, mask, [&](u64 a, u64 b) { return static_cast<u32>(b) >= static_cast<u32>(bits_of(i.type)) ? 0 : trimmed(a << static_cast<u32>(b), i.type); });
@@ -87,6 +91,7 @@ void extract(Decode& d) {
   d.in.type = d.type_among({T::u32, T::s32, T::u64, T::s64});
   d.operands(4, 4);
   d.result(0, d.in.type), d.value(1, d.in.type), d.value(2, T::u32), d.value(3, T::u32), d.results(1);
+  d.in.unknown = unknown::extract;
   d.in.run = [](Warp& w, const Instr& i, u32 mask) {
     map3<u64>(w, i, mask, [&](u64 a, u64 b, u64 c) {
       const int top = bits_of(i.type) - 1, pos = static_cast<int>(b & 0xff), len = static_cast<int>(c & 0xff);
@@ -102,6 +107,7 @@ void insert(Decode& d) {  // bfi d, a, b, pos, len: a into b
   d.in.type = d.type_among({T::b32, T::b64});
   d.operands(5, 5);
   d.result(0, d.in.type), d.value(1, d.in.type), d.value(2, d.in.type), d.value(3, T::u32), d.value(4, T::u32), d.results(1);
+  d.in.unknown = unknown::insert;
   d.in.run = [](Warp& w, const Instr& i, u32 mask) {
     const u64* len = nullptr;
     std::array<u64, 32> room;
@@ -160,6 +166,7 @@ void permute(Decode& d) {
   d.in.mode = static_cast<u8>(d.one_of({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}) + 1);
   d.operands(4, 4);
   d.result(0, T::b32), d.values(1, T::b32), d.results(1);
+  d.in.unknown = unknown::permute;
   d.in.run = [](Warp& w, const Instr& i, u32 mask) {
     map3<u32>(w, i, mask, [&](u64 a, u64 b, u64 c) {
       const u64 both = b << 32 | static_cast<u32>(a);

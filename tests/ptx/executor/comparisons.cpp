@@ -5,6 +5,7 @@
 #include "tests/ptx/executor/device.h"
 #include "tests/ptx/executor/families.h"
 #include "tests/ptx/executor/numbers.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -137,10 +138,19 @@ void selp(Decode& d) {
     const u64 *a = w.src(i.ops[1], 0), *b = w.src(i.ops[2], 1);
     const u32 p = w.pred(i.ops[3]);
     const u32 known = w.known_of(i.ops[3]) & ((p & w.known_of(i.ops[1])) | (~p & w.known_of(i.ops[2])));
+    std::array<u64, 32> bits = {};
+    if ((mask & ~known) != 0)
+      each(mask, [&](int l) {
+        const bool sure = (w.known_of(i.ops[3]) >> l & 1) != 0;
+        bits[static_cast<std::size_t>(l)] = sure ? unknown_of(w, i.ops[(p >> l & 1) != 0 ? 1 : 2], l) : ~u64(0);
+      });
     u64* r = w.dst(i.ops[0]);
     each(mask, [&](int l) { r[l] = (p >> l & 1) != 0 ? a[l] : b[l]; });
     if (bits_of(i.type) < 64) each(mask, [&](int l) { r[l] &= (u64(1) << bits_of(i.type)) - 1; });
-    w.know(i.ops[0], mask, known);
+    if ((mask & ~known) == 0)
+      w.know(i.ops[0], mask, known);
+    else
+      set_unknown(w, i.ops[0], mask, bits);
   };
 }
 

@@ -7,6 +7,7 @@
 #include "tests/ptx/executor/device.h"
 #include "tests/ptx/executor/families.h"
 #include "tests/ptx/executor/numbers.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -243,7 +244,7 @@ void convert(Decode& d) {
     d.in.run = to_integers;
   } else {
     if (rounded || integral_rounding >= 0) d.fail("integers are not rounded");
-    d.in.run = integers;
+    d.in.unknown = unknown::convert, d.in.run = integers;
   }
 }
 

@@ -145,6 +145,17 @@ std::size_t Device::allocations() const {
                                                 [](const auto& a) { return !a.second->internal && a.second->owned; }));
 }
 
+void Device::unload(const Module& m) {
+  const auto at = state_->modules.find(&m.image());
+  if (at == state_->modules.end()) return;
+  for (std::size_t n = 0; n < m.image().variables.size(); ++n) {
+    const Variable& v = m.image().variables[n];
+    if (v.space == Space::kGlobal || v.space == Space::kConst) state_->allocations.erase(at->second->variables[n]);
+  }
+  for (const auto& [f, address] : at->second->parameters) state_->allocations.erase(address);
+  state_->modules.erase(at);
+}
+
 std::pair<std::uint64_t, std::size_t> Device::variable(const Module& m, std::string_view name) {
   const Loaded& l = state_->load(m.image_);
   for (std::size_t n = 0; n < m.image().variables.size(); ++n) {

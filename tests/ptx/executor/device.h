@@ -64,7 +64,8 @@ struct MbarrierNote {  // what an mbarrier passes on beside its 64 bits
 struct Block {
   Run* run = nullptr;
   std::array<u32, 3> id = {};
-  u32 rank = 0;  // in its cluster
+  u32 rank = 0;   // in its cluster
+  u32 begin = 0;  // the time; what is noted from before is of other blocks
   std::vector<u8> shared, written;
   std::vector<u16> pending;  // of each byte of shared memory: one more than the thread that copies to it
   u64 pending_bytes = 0;

@@ -163,6 +163,8 @@ class Device {
     return launch(m, kernel, g, std::vector<Piece>(parameters));
   }
 
+  void unload(const Module&);  // frees its variables; a later launch loads it anew
+
   Checks& checks();
   Coverage& coverage();
 

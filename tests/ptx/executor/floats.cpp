@@ -7,6 +7,7 @@
 #include "tests/ptx/executor/device.h"
 #include "tests/ptx/executor/families.h"
 #include "tests/ptx/executor/numbers.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -304,6 +305,7 @@ void rsqrt(Decode& d) {
 void copysign(Decode& d) {
   d.in.type = d.type_among({T::f32, T::f64});
   shape(d, 3);
+  d.in.unknown = unknown::sign;
   d.in.run = [](Warp& w, const Instr& i, u32 mask) {  // the sign of a, the rest of b
     const u64 top = u64(1) << (bits_of(i.type) - 1);
     map2<u64>(w, i, mask, [&](u64 a, u64 b) { return (a & top) | (b & ~top); });

@@ -43,9 +43,11 @@ struct Operand {
 enum class Flow : u8 { kNext, kBranch, kBranchIndexed, kCall, kReturn, kExit, kBarrier };
 
 using Handler = void (*)(Warp&, const Instr&, u32 mask);
+using Unknown = u64 (*)(const Instr&, const u64* values, const u64* unknown);  // partial.h
 
 struct Instr {
   Handler run = nullptr;
+  Unknown unknown = nullptr;  // of what nobody wrote some bits; null: one such bit makes all unknown
   Flow flow = Flow::kNext;
   bool guarded = false, guard_negated = false;
   bool propagate = false;  // the results are written where all sources are

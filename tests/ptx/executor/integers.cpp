@@ -6,6 +6,7 @@
 #include "tests/ptx/executor/decode.h"
 #include "tests/ptx/executor/device.h"
 #include "tests/ptx/executor/families.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -111,6 +112,7 @@ void integer_sum(Decode& d, bool sub) {
     };
     return;
   }
+  d.in.unknown = unknown::upward;
   d.in.run = sub ? binary(t, Sub()) : binary(t, Add());
 }
 
@@ -119,6 +121,7 @@ void integer_product(Decode& d) {
   const int form = d.must("part of the product (.lo, .hi, .wide)", {"lo", "hi", "wide"});
   if (form != 2) {
     three(d, t);
+    if (form == 0) d.in.unknown = unknown::upward;
     d.in.run = form == 0 ? binary(t, MulLow()) : binary(t, MulHigh());
     return;
   }

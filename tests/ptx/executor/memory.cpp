@@ -4,6 +4,7 @@
 
 #include "tests/ptx/executor/access.h"
 #include "tests/ptx/executor/decode.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 
@@ -27,10 +28,22 @@ bool all_written(const u8* written, u32 bytes) {
     if (written[n] == 0) return false;
   return true;
 }
-void know_lane(Warp& w, const Instr& i, u32 slot, int lane, bool known, u64 address) {
+u64 unwritten_bits(const u8* written, u32 bytes) {
+  u64 bits = 0;
+  for (u32 n = 0; n < bytes; ++n)
+    if (written[n] == 0) bits |= u64(0xff) << (8 * n);
+  return bits;
+}
+void know_lane(Warp& w, const Instr& i, u32 slot, int lane, bool known, u64 address, u64 unknown = ~u64(0)) {
   const u32 bit = 1u << lane;
   w.k[slot] = known ? w.k[slot] | bit : w.k[slot] & ~bit;
-  if (!known) w.origins[{w.frame->slots + slot, static_cast<u32>(lane)}] = {i.line, address};
+  if (known) return;
+  if (unknown != ~u64(0) || !w.partial.empty()) {
+    auto [at, fresh] = w.partial.try_emplace(w.frame->slots + slot);
+    if (fresh) at->second.fill(~u64(0));
+    at->second[static_cast<std::size_t>(lane)] = unknown;
+  }
+  w.origins[{w.frame->slots + slot, static_cast<u32>(lane)}] = {i.line, address};
 }
 
 void load(Warp& w, const Instr& i, u32 mask) {
@@ -60,7 +73,8 @@ void load(Warp& w, const Instr& i, u32 mask) {
         if (o.bits < 64) v &= (u64(1) << o.bits) - 1;
       }
       *d = v;
-      know_lane(w, i, o.index, l, all_written(shadow, bytes), at + e * bytes);
+      const bool known = all_written(shadow, bytes);
+      know_lane(w, i, o.index, l, known, at + e * bytes, known ? 0 : sign ? ~u64(0) : unwritten_bits(shadow, bytes));
     }
   });
 }
@@ -77,8 +91,13 @@ void store(Warp& w, const Instr& i, u32 mask) {
       const Operand& o = i.ops[1].parts[e];
       const u64* from = w.src(o);
       const bool is_known = (w.known_of(o) >> l & 1) != 0;
-      if (!is_known && p.allocation != nullptr) w.need_known(i, o, 1u << l, "what is stored in global memory");
-      std::memset(known + e * bytes, is_known ? 1 : 0, bytes);
+      std::memset(known + e * bytes, 1, bytes);
+      if (!is_known) {
+        const u64 unknown = bytes == 16 ? ~u64(0) : unknown_of(w, o, l);
+        bool any = false;
+        for (u32 n = 0; n < bytes; ++n) known[e * bytes + n] = n < 8 && (unknown >> (8 * n) & 0xff) == 0, any = any || known[e * bytes + n] == 0;
+        if (any && p.allocation != nullptr) w.need_known(i, o, 1u << l, "what is stored in global memory");
+      }
       if (bytes == 16)
         std::memcpy(value + e * 16, from + l, 8), std::memcpy(value + e * 16 + 8, from + l + 32, 8);
       else

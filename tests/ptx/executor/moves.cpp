@@ -2,6 +2,7 @@
 // mov, with packing and unpacking; addresses of spaces.
 #include "tests/ptx/executor/decode.h"
 #include "tests/ptx/executor/device.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -29,16 +30,22 @@ void pack(Warp& w, const Instr& i, u32 mask) {
   const Operand& v = i.ops[1];
   const int part = bits_of(i.type) / static_cast<int>(v.parts.size());
   std::array<u64, 64> r = {};
+  std::array<u64, 32> unknown = {};
   u32 known = ~0u;
   for (std::size_t n = 0; n < v.parts.size(); ++n) {
     const u64* a = w.src(v.parts[n]);
     known &= w.known_of(v.parts[n]);
+    if ((mask & ~w.known_of(v.parts[n])) != 0 && bits_of(i.type) < 128)
+      each(mask, [&](int l) { unknown[static_cast<std::size_t>(l)] |= (unknown_of(w, v.parts[n], l) & low_bits(part)) << (part * static_cast<int>(n)); });
     const int at = part * static_cast<int>(n);
     each(mask, [&](int l) { r[static_cast<std::size_t>(l + (at >= 64 ? 32 : 0))] |= (a[l] & low_bits(part)) << (at & 63); });
   }
   u64* d = w.dst(i.ops[0]);
   each(mask, [&](int l) { d[l] = r[static_cast<std::size_t>(l)]; });
-  w.know(i.ops[0], mask, known);
+  if ((mask & ~known) == 0 || bits_of(i.type) == 128)
+    w.know(i.ops[0], mask, known);
+  else
+    set_unknown(w, i.ops[0], mask, unknown);
   if (bits_of(i.type) == 128) {
     each(mask, [&](int l) { d[l + 32] = r[static_cast<std::size_t>(l + 32)]; });
     Operand second = i.ops[0];
@@ -57,11 +64,20 @@ void unpack(Warp& w, const Instr& i, u32 mask) {
     if (two) a[static_cast<std::size_t>(l + 32)] = from[l + 32];
   });
   const u32 known = w.known_of(i.ops[1]);
+  const bool precise = (mask & ~known) != 0 && !two;
+  std::array<u64, 32> unknown = {};
+  if (precise) each(mask, [&](int l) { unknown[static_cast<std::size_t>(l)] = unknown_of(w, i.ops[1], l); });
   for (std::size_t n = 0; n < v.parts.size(); ++n) {
     const int at = part * static_cast<int>(n);
     u64* d = w.dst(v.parts[n]);
     each(mask, [&](int l) { d[l] = (a[static_cast<std::size_t>(l + (at >= 64 ? 32 : 0))] >> (at & 63)) & low_bits(part); });
-    w.know(v.parts[n], mask, known);
+    if (precise) {
+      std::array<u64, 32> piece = {};
+      each(mask, [&](int l) { piece[static_cast<std::size_t>(l)] = unknown[static_cast<std::size_t>(l)] >> at & low_bits(part); });
+      set_unknown(w, v.parts[n], mask, piece);
+    } else {
+      w.know(v.parts[n], mask, known);
+    }
   }
 }
 
@@ -97,6 +113,7 @@ void mov(Decode& d) {
       d.result(0, t), d.value(1, t);
     }
     d.results(1);
+    d.in.unknown = unknown::same;
     d.in.run = plain;
     if (bits_of(t) == 128) {
       if (d.op(1).kind != Operand::kReg) d.fail("a constant has at most 64 bits");

@@ -56,7 +56,7 @@ void shared_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes,
   for (u32 n = 0; n < bytes; ++n) {
     const u32 at = p.offset - kFirstShared + n;
     const u32 t = s.write_time[at];
-    if (t == 0 || (s.write_thread[at] == me && s.write_warp[at] == w.rank)) continue;
+    if (t <= p.block->begin || (s.write_thread[at] == me && s.write_warp[at] == w.rank)) continue;
     const u32 writer = s.write_warp[at], thread = s.write_thread[at] & 0x7fffu;
     if (writer != w.rank ? w.clock[writer] >= t : thread == me || lanes_met(w, static_cast<int>(thread & 31), lane, t)) continue;
     if (atomic && (s.write_thread[at] & kAtomic) != 0) continue;
@@ -68,7 +68,7 @@ void shared_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes,
     u32* times = s.read_time[w.rank].data() + (p.offset - kFirstShared);
     u8* lanes = s.read_lane[w.rank].data() + (p.offset - kFirstShared);
     for (u32 n = 0; n < bytes; ++n) {
-      lanes[n] = times[n] == 0 || lanes[n] == lane || lanes_met(w, lanes[n] & 31, lane, times[n]) ? static_cast<u8>(lane) : u8(255);
+      lanes[n] = times[n] <= p.block->begin || lanes[n] == lane || lanes_met(w, lanes[n] & 31, lane, times[n]) ? static_cast<u8>(lane) : u8(255);
       times[n] = now;
     }
     return;
@@ -78,7 +78,7 @@ void shared_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes,
     const u32* times = s.read_time[r].data() + first;
     const u8* lanes = s.read_lane[r].data() + first;
     for (u32 n = 0; n < bytes; ++n) {
-      if (times[n] == 0) continue;
+      if (times[n] <= p.block->begin) continue;
       if (r != w.rank) {
         if (times[n] <= w.clock[r]) continue;
       } else {

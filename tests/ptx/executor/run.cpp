@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/ptx/executor/device.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -37,6 +38,17 @@ void specials(Run& run, const Cluster& c, const Block& b, Warp& w) {
   }
 }
 
+void unknown_bits(Warp& w, const Instr& i, u32 mask, std::array<u64, 32>& to) {
+  std::array<std::array<u64, 32>, 4> values;
+  for (std::size_t n = 1; n < i.ops.size() && n < 5; ++n) std::copy_n(w.src(i.ops[n]), 32, values[n - 1].begin());
+  each(mask, [&](int lane) {
+    const std::size_t l = static_cast<std::size_t>(lane);
+    u64 a[4] = {}, u[4] = {};
+    for (std::size_t n = 1; n < i.ops.size() && n < 5; ++n) a[n - 1] = values[n - 1][l], u[n - 1] = unknown_of(w, i.ops[n], lane);
+    to[l] = (u[0] | u[1] | u[2] | u[3]) == 0 ? 0 : i.unknown(i, a, u);
+  });
+}
+
 void frame_locals(Warp& w, u32 end) {
   for (Local& l : w.locals)
     if (l.data.size() < end) l.data.resize(end, 0xA5), l.written.resize(end, 0);
@@ -59,7 +71,7 @@ std::unique_ptr<Cluster> Run::start(u64 number) {
   const std::size_t bytes = grid.dynamic_shared != 0 ? image.dynamic_shared - kFirstShared + grid.dynamic_shared : function.kernel.shared_bytes;
   for (u32 rank = 0; rank < blocks; ++rank) {
     auto b = std::make_unique<Block>();
-    b->run = this, b->rank = rank, b->live = threads;
+    b->run = this, b->rank = rank, b->begin = time, b->live = threads;
     const std::array<u32, 3> in = {rank % cluster[0], rank / cluster[0] % cluster[1], rank / cluster[0] / cluster[1]};
     for (std::size_t d = 0; d < 3; ++d) b->id[d] = static_cast<u32>(at[d]) * cluster[d] + in[d];
     b->shared.assign(bytes, 0xA5), b->written.assign(bytes, 0), b->pending.assign(bytes, 0);
@@ -250,7 +262,7 @@ void Run::execute(Warp& w, Group& g) {
     return;
   }
   if (i.flow != Flow::kNext) {
-    ++loaded.counts[g.pc];
+    if (i.flow != Flow::kBarrier) ++loaded.counts[g.pc];
     switch (i.flow) {
       case Flow::kBranchIndexed: branch_indexed(w, number, i, mask); break;
       case Flow::kCall: call(w, number, i, mask); break;
@@ -273,8 +285,13 @@ void Run::execute(Warp& w, Group& g) {
     u32 known = ~0u;
     if (i.propagate)
       for (std::size_t n = i.results; n < i.ops.size(); ++n) known &= w.known_of(i.ops[n]);
+    const bool precise = i.unknown != nullptr && (mask & ~known) != 0;
+    std::array<u64, 32> unknown;
+    if (precise) unknown_bits(w, i, mask, unknown);
     i.run(w, i, mask);
-    if (i.propagate)
+    if (precise)
+      set_unknown(w, i.ops[0], mask, unknown);
+    else if (i.propagate)
       for (std::size_t n = 0; n < i.results; ++n) w.know(i.ops[n], mask & ~w.stalled, known);
     if (w.stalled == 0) {
       ++g.pc;

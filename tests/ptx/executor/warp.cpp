@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tests/ptx/executor/device.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 
@@ -83,6 +84,10 @@ u32 Warp::known_of(const Operand& o) const {
 void Warp::know(const Operand& o, u32 mask, u32 known_lanes) {
   if (o.kind == Operand::kReg) {
     k[o.index] = (k[o.index] & ~mask) | (known_lanes & mask);
+    if ((mask & ~known_lanes) != 0 && !partial.empty()) {
+      const auto at = partial.find(frame->slots + o.index);
+      if (at != partial.end()) each(mask & ~known_lanes, [&](int l) { at->second[static_cast<std::size_t>(l)] = ~u64(0); });
+    }
   } else if (o.kind == Operand::kPred) {
     pk[o.index] = (pk[o.index] & ~mask) | (known_lanes & mask);
   } else if (o.kind == Operand::kVector) {

@@ -94,6 +94,7 @@ struct Warp {
   u32 stalled = 0;     // set by a handler: lanes that execute the instruction again, when others have come
   bool yield = false;  // set by a handler: others should run first
   Allocation* last = nullptr;
+  std::map<u32, std::array<u64, 32>> partial;  // by slot: in lanes where it is not known, the bits that are not
   std::map<std::pair<u32, u32>, std::pair<int, u64>> origins;  // of registers that were loaded unwritten: line and address
   struct Wgmma* wgmma = nullptr;
   std::array<u64, 32> scratch[4];

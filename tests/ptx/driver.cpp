@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A CUDA driver without a device: the functions of libcuda that Ashlar's runtime and bench/gpu call, over the executor of PTX. The runtime
+// opens it through ASHLAR_CUDA_LIBRARY. Machine code is refused, so that modules come as PTX. A launch has run when its call returns;
+// what it does wrong is printed, and the call returns CUDA_ERROR_LAUNCH_FAILED (an address outside: CUDA_ERROR_ILLEGAL_ADDRESS).
+//
+//   PTX_EXECUTOR_CAPABILITY=100   the compute capability, times ten; else 90
+//   PTX_EXECUTOR_KEEP=FILE       the text of the first module whose launch failed, where there is no such file yet
+//   PTX_EXECUTOR_COVERAGE=FILE    how often each instruction ran, appended when the process ends
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "tests/ptx/executor/executor.h"
+
+namespace {
+
+using ashlar::ptx::Device;
+using ashlar::ptx::Module;
+
+enum : int {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kInvalidContext = 201,
+  kNoBinaryForGpu = 209,
+  kInvalidPtx = 218,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kIllegalAddress = 700,
+  kLaunchFailed = 719
+};
+constexpr int kMaxThreads = 1, kMaxGridX = 5, kMajor = 75, kMinor = 76, kMaxSharedOptIn = 97;
+
+struct Loaded {
+  explicit Loaded(Module m) : module(std::move(m)) {}
+  Module module;
+  std::map<std::string, std::unique_ptr<struct Entry>> entries;
+};
+struct Entry {
+  Loaded* loaded;
+  std::string name;
+};
+
+class Driver {
+ public:
+  Driver() {
+    const char* wanted = std::getenv("PTX_EXECUTOR_CAPABILITY");
+    if (wanted != nullptr) capability = std::atoi(wanted);
+  }
+  ~Driver() {
+    const char* file = std::getenv("PTX_EXECUTOR_COVERAGE");
+    if (file != nullptr) std::ofstream(file, std::ios::app) << device.coverage().text();
+  }
+  std::mutex lock;
+  Device device;
+  int capability = 90;
+  void* current = nullptr;
+  void* stack[16] = {};
+  int depth = 0;
+  std::map<Loaded*, std::unique_ptr<Loaded>> modules;
+};
+Driver& driver() {
+  static Driver d;
+  return d;
+}
+int context, stream, event;  // their addresses are the handles
+
+template <class F>
+int guarded(const char* function, F f) {
+  const std::lock_guard<std::mutex> hold(driver().lock);
+  try {
+    return f(driver());
+  } catch (const ashlar::ptx::Fault& e) {
+    std::fprintf(stderr, "%s: %s\n", function, e.what());
+    return e.kind == ashlar::ptx::FaultKind::kOutOfBounds ? kIllegalAddress : kLaunchFailed;
+  } catch (const ashlar::ptx::Error& e) {
+    std::fprintf(stderr, "%s: line %d: %s\n", function, e.line, e.what());
+    return kInvalidValue;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned flags) { return flags == 0 ? kSuccess : kInvalidValue; }
+int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return kSuccess;
+}
+int cuGetErrorName(int result, const char** name) {
+  switch (result) {
+    case kInvalidValue: *name = "CUDA_ERROR_INVALID_VALUE"; return kSuccess;
+    case kOutOfMemory: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return kSuccess;
+    case kInvalidContext: *name = "CUDA_ERROR_INVALID_CONTEXT"; return kSuccess;
+    case kNoBinaryForGpu: *name = "CUDA_ERROR_NO_BINARY_FOR_GPU"; return kSuccess;
+    case kInvalidPtx: *name = "CUDA_ERROR_INVALID_PTX"; return kSuccess;
+    case kInvalidHandle: *name = "CUDA_ERROR_INVALID_HANDLE"; return kSuccess;
+    case kNotFound: *name = "CUDA_ERROR_NOT_FOUND"; return kSuccess;
+    case kIllegalAddress: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return kSuccess;
+    case kLaunchFailed: *name = "CUDA_ERROR_LAUNCH_FAILED"; return kSuccess;
+    default: return kInvalidValue;
+  }
+}
+int cuDeviceGetCount(int* count) {
+  *count = 1;
+  return kSuccess;
+}
+int cuDeviceGet(int* device, int number) {
+  *device = number;
+  return number == 0 ? kSuccess : kInvalidValue;
+}
+int cuDeviceGetName(char* name, int room, int) {
+  std::snprintf(name, static_cast<std::size_t>(room), "PTX executor");
+  return kSuccess;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  switch (attribute) {
+    case kMaxThreads: *value = 1024; return kSuccess;
+    case kMaxGridX: *value = 0x7fffffff; return kSuccess;
+    case kMaxGridX + 1:
+    case kMaxGridX + 2: *value = 65535; return kSuccess;
+    case kMajor: *value = driver().capability / 10; return kSuccess;
+    case kMinor: *value = driver().capability % 10; return kSuccess;
+    case kMaxSharedOptIn: *value = 227 << 10; return kSuccess;
+    default: return kInvalidValue;
+  }
+}
+int cuDevicePrimaryCtxRetain(void** c, int) {
+  *c = &context;
+  return kSuccess;
+}
+int cuCtxGetCurrent(void** c) {
+  *c = driver().current;
+  return kSuccess;
+}
+int cuCtxSetCurrent(void* c) {
+  driver().current = c;
+  return kSuccess;
+}
+int cuCtxPushCurrent_v2(void* c) {
+  Driver& d = driver();
+  if (c != &context || d.depth == 16) return kInvalidContext;
+  d.stack[d.depth++] = d.current;
+  d.current = c;
+  return kSuccess;
+}
+int cuCtxPopCurrent_v2(void** c) {
+  Driver& d = driver();
+  if (d.depth == 0) return kInvalidContext;
+  *c = d.current;
+  d.current = d.stack[--d.depth];
+  return kSuccess;
+}
+int cuCtxGetDevice(int* device) {
+  *device = 0;
+  return driver().current != nullptr ? kSuccess : kInvalidContext;
+}
+int cuCtxGetId(void* c, unsigned long long* id) {
+  *id = 1;
+  return c == &context ? kSuccess : kInvalidContext;
+}
+int cuCtxSynchronize() { return kSuccess; }
+int cuStreamCreate(void** s, unsigned) {
+  *s = &stream;
+  return kSuccess;
+}
+int cuStreamGetCtx(void* s, void** c) {
+  *c = &context;
+  return s == &stream ? kSuccess : kInvalidHandle;
+}
+int cuStreamSynchronize(void*) { return kSuccess; }
+int cuEventCreate(void** e, unsigned) {
+  *e = &event;
+  return kSuccess;
+}
+int cuEventRecord(void*, void*) { return kSuccess; }
+int cuEventSynchronize(void*) { return kSuccess; }
+int cuEventElapsedTime(float* ms, void*, void*) {  // nothing is timed here
+  *ms = 0;
+  return kSuccess;
+}
+
+int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
+  return guarded("cuMemAlloc", [&](Driver& d) {
+    *address = d.device.alloc(bytes);
+    return kSuccess;
+  });
+}
+int cuMemFree_v2(std::uint64_t address) {
+  return guarded("cuMemFree", [&](Driver& d) {
+    d.device.free(address);
+    return kSuccess;
+  });
+}
+int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) {
+  return guarded("cuMemcpyHtoD", [&](Driver& d) {
+    d.device.write(to, from, bytes);
+    return kSuccess;
+  });
+}
+int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
+  return guarded("cuMemcpyDtoH", [&](Driver& d) {
+    d.device.read(to, from, bytes);
+    return kSuccess;
+  });
+}
+
+int cuModuleLoadData(void** module, const void* image) {
+  if (std::memcmp(image, "\177ELF", 4) == 0) return kNoBinaryForGpu;
+  const int r = guarded("cuModuleLoadData", [&](Driver& d) {
+    auto l = std::make_unique<Loaded>(Module::parse(static_cast<const char*>(image)));
+    Loaded* key = l.get();
+    d.modules[key] = std::move(l);
+    *module = key;
+    return kSuccess;
+  });
+  return r == kInvalidValue ? kInvalidPtx : r;
+}
+int cuModuleUnload(void* module) {
+  Driver& d = driver();
+  const auto at = d.modules.find(static_cast<Loaded*>(module));
+  if (at == d.modules.end()) return kInvalidHandle;
+  d.device.unload(at->second->module);
+  d.modules.erase(at);
+  return kSuccess;
+}
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  auto* l = static_cast<Loaded*>(module);
+  for (const auto& k : l->module.kernels())
+    if (k.name == name) {
+      std::unique_ptr<Entry>& e = l->entries[name];
+      if (!e) e = std::make_unique<Entry>(Entry{l, name});
+      *function = e.get();
+      return kSuccess;
+    }
+  return kNotFound;
+}
+int cuFuncGetAttribute(int* value, int attribute, void*) {
+  *value = 1024;
+  return attribute == 0 ? kSuccess : kInvalidValue;
+}
+int cuFuncSetAttribute(void*, int attribute, int value) { return attribute == 8 && value <= 227 << 10 ? kSuccess : kInvalidValue; }
+
+int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void*,
+                   void** parameters, void** extra) {
+  if (extra != nullptr) return kInvalidValue;
+  return guarded("cuLaunchKernel", [&](Driver& d) {
+    const Entry& e = *static_cast<const Entry*>(function);
+    const ashlar::ptx::Kernel& k = e.loaded->module.kernel(e.name);
+    std::vector<std::byte> bytes(k.parameter_bytes);
+    for (std::size_t n = 0; n < k.parameters.size(); ++n) std::memcpy(bytes.data() + k.parameters[n].offset, parameters[n], k.parameters[n].bytes);
+    ashlar::ptx::Grid g;
+    g.grid = {gx, gy, gz}, g.block = {bx, by, bz}, g.dynamic_shared = shared;
+    try {
+      const ashlar::ptx::Report r = d.device.launch(e.loaded->module, e.name, g, bytes);
+      if (!r.printed.empty()) std::fputs(r.printed.c_str(), stdout);
+    } catch (const ashlar::ptx::Fault&) {
+      if (const char* keep = std::getenv("PTX_EXECUTOR_KEEP"); keep != nullptr && !std::ifstream(keep)) std::ofstream(keep) << e.loaded->module.text();
+      throw;
+    }
+    return kSuccess;
+  });
+}
+
+int cuTensorMapEncodeTiled(std::uint64_t* map, int type, std::uint32_t rank, void* address, const std::uint64_t* extents,
+                           const std::uint64_t* strides, const std::uint32_t* box, const std::uint32_t* element_strides, int interleave,
+                           int swizzle, int, int outside) {
+  static constexpr std::uint32_t bytes_of[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};  // CUtensorMapDataType
+  if (rank < 1 || rank > 5 || type < 0 || type > 12 || interleave != 0 || outside != 0 || swizzle < 0 || swizzle > 3) return kInvalidValue;
+  if (reinterpret_cast<std::uintptr_t>(address) % 16 != 0) return kInvalidValue;
+  ashlar::ptx::TensorMap m;
+  m.address = reinterpret_cast<std::uint64_t>(address), m.element_bytes = bytes_of[type], m.rank = rank;
+  m.swizzle = swizzle == 0 ? 0 : 16u << swizzle;
+  m.strides[0] = m.element_bytes;
+  for (std::uint32_t n = 0; n < rank; ++n) {
+    m.extents[n] = extents[n], m.box[n] = box[n], m.element_strides[n] = element_strides[n];
+    if (extents[n] == 0 || box[n] == 0 || box[n] > 256) return kInvalidValue;
+    if (n + 1 < rank) m.strides[n + 1] = strides[n];
+    if (n + 1 < rank && (strides[n] == 0 || strides[n] % 16 != 0)) return kInvalidValue;
+  }
+  if (m.box[0] * m.element_bytes % 16 != 0 || (m.swizzle != 0 && m.box[0] * m.element_bytes > m.swizzle)) return kInvalidValue;
+  const auto bits = encode(m);
+  std::memcpy(map, bits.data(), 128);
+  return kSuccess;
+}
+
+}  // extern "C"
