@@ -77,6 +77,7 @@ void add_matrices(Table&);
 void add_copies(Table&);
 void add_bulk(Table&);
 void add_wgmma(Table&);
+void add_wmma(Table&);
 const Table& decoders();
 
 }  // namespace ashlar::ptx
