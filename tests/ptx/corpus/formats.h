@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Short floating-point formats for references: values of bit patterns, and roundings of doubles, by the definitions of IEEE 754.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -56,17 +58,31 @@ inline std::uint32_t encoded(double v, const ShortFloat& f, Towards towards = To
   return sign | body;
 }
 
+// A value that was rounded, and the sign of what the exact one has more: rounded to odd, which a shorter format rounds to once.
+inline double to_odd(double v, double more) {
+  if (more == 0 || std::isnan(more) || v == 0 || std::isinf(v) || (std::bit_cast<std::uint64_t>(v) & 1) != 0) return v;
+  return std::nextafter(v, more > 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity());
+}
+
 // a * b + c of short numbers, rounded to odd: encoded() of it is rounded once. The product of a and b has at most 53 bits.
 inline double fused(double a, double b, double c) {
   const double p = a * b, s = p + c;
   if (std::isnan(s) || std::isinf(s)) return s;
-  const double back = s - p, error = (p - (s - back)) + (c - back);
-  if (error == 0) return s;
-  std::int64_t mantissa;
-  static_assert(sizeof mantissa == sizeof s);
-  __builtin_memcpy(&mantissa, &s, sizeof s);
-  if ((mantissa & 1) != 0) return s;
-  return std::nextafter(s, (error > 0) ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity());
+  const double back = s - p;
+  return to_odd(s, (p - (s - back)) + (c - back));
+}
+
+// The smaller and the larger of two; of a number and no number, the number; zeros by their sign.
+inline double least(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a < b || (a == b && std::signbit(a)) ? a : b; }
+inline double most(double a, double b) { return -least(-a, -b); }
+
+// What cvt makes of a whole value: out of range, the nearest in range. Of no number 0; where the source or the result has 64 bits, the
+// uppermost bit of the result alone.
+template <class I>
+std::int64_t whole(double v, bool of_double = false) {
+  if (std::isnan(v)) return sizeof(I) == 8 || of_double ? static_cast<std::int64_t>(static_cast<I>(std::uint64_t(1) << (sizeof(I) * 8 - 1))) : 0;
+  const double lo = static_cast<double>(std::numeric_limits<I>::min()), hi = static_cast<double>(std::numeric_limits<I>::max());
+  return static_cast<std::int64_t>(v <= lo ? std::numeric_limits<I>::min() : v >= hi ? std::numeric_limits<I>::max() : static_cast<I>(v));
 }
 
 inline float from_half(std::uint16_t bits) { return static_cast<float>(decoded(bits, kHalf)); }
