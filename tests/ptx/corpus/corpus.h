@@ -130,8 +130,12 @@ class Corpus {
 };
 
 void print_totals();                                      // kernels, launches, opcodes
-std::vector<std::string> not_launched();                 // kernels of the files that were read: "file: kernel"
+std::vector<std::string> not_launched();                 // kernels of kernels/*.cu: "file: kernel"
 const ptx::Module& module_of(const std::string& file);  // parsed once
+// A launch that the totals count; Corpus and programs/runtime.cpp make theirs by it.
+ptx::Report counted_launch(ptx::Device&, const std::string& file, const std::string& kernel, const ptx::Grid&, const std::vector<ptx::Piece>&);
+void count_coverage(const ptx::Coverage&);
+void before_totals(void (*)());  // called at the end, before they are printed
 
 // How a kernel's result compares with the reference: the same bits (two NaN are the same), or within a bound.
 struct Bound {
