@@ -5,6 +5,7 @@
 //
 //   PTX_EXECUTOR_CAPABILITY=100   the compute capability, times ten; else 90
 //   PTX_EXECUTOR_KEEP=FILE       the text of the first module whose launch failed, where there is no such file yet
+//   PTX_EXECUTOR_PLANT=N/REGEX/TEXT   in each module that has it, the Nth line (from 1) that matches is changed, as std::regex_replace does
 //   PTX_EXECUTOR_COVERAGE=FILE    how often each instruction ran, appended when the process ends
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <regex>
+#include <sstream>
 #include <string>
 
 #include "tests/ptx/executor/executor.h"
@@ -69,6 +72,28 @@ Driver& driver() {
   return d;
 }
 int context, stream, event;  // their addresses are the handles
+
+// A fault for tests: what is changed is printed.
+std::string planted(std::string text) {
+  const char* plant = std::getenv("PTX_EXECUTOR_PLANT");
+  if (plant == nullptr) return text;
+  const std::string all = plant;
+  const std::size_t first = all.find('/'), last = all.rfind('/');
+  if (first == std::string::npos || first == last) throw ashlar::ptx::Error("PTX_EXECUTOR_PLANT is not N/REGEX/TEXT", 0);
+  int number = std::atoi(all.c_str());
+  const std::regex pattern(all.substr(first + 1, last - first - 1));
+  std::istringstream lines(text);
+  std::string out, line;
+  while (std::getline(lines, line)) {
+    if (number > 0 && std::regex_search(line, pattern) && --number == 0) {
+      const std::string changed = std::regex_replace(line, pattern, all.substr(last + 1));
+      std::fprintf(stderr, "planted: %s -> %s\n", line.c_str(), changed.c_str());
+      line = changed;
+    }
+    out += line + '\n';
+  }
+  return out;
+}
 
 template <class F>
 int guarded(const char* function, F f) {
@@ -214,7 +239,7 @@ int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
 int cuModuleLoadData(void** module, const void* image) {
   if (std::memcmp(image, "\177ELF", 4) == 0) return kNoBinaryForGpu;
   const int r = guarded("cuModuleLoadData", [&](Driver& d) {
-    auto l = std::make_unique<Loaded>(Module::parse(static_cast<const char*>(image)));
+    auto l = std::make_unique<Loaded>(Module::parse(planted(static_cast<const char*>(image))));
     Loaded* key = l.get();
     d.modules[key] = std::move(l);
     *module = key;

@@ -80,11 +80,13 @@ struct Block {
 struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;
   u32 warps = 0;
+  std::vector<BulkCopy> copies;  // that have not arrived
   u64 progress = 0;  // grows with what may end a wait
   Barrier barrier;   // barrier.cluster
   u32 arrived_phase = 0;
   std::vector<u32> passed;
   bool done() const;
+  const Warp* warp(u32 rank) const;
 };
 
 struct Run {

@@ -93,7 +93,10 @@ void wait(Warp& w, const Instr& i, u32 mask) {
     join(w.clock, m.passed);
     done |= 1u << l;
   });
-  if ((mask & ~done) != 0) w.yield = true;
+  if ((mask & ~done) != 0) {
+    w.yield = true;
+    bulk_arrivals(*w.run->current);
+  }
   w.set_pred(i.ops[0], mask, done), w.know(i.ops[0], mask, ~0u);
 }
 

@@ -153,7 +153,9 @@ void nothing(Warp&, const Instr&, u32) {}
 // program would see without one is not modelled.
 void fence(Decode& d) {
   const bool proxy = d.name == "fence" && (d.take("proxy") || d.take("mbarrier_init"));
+  bool async = false;
   if (proxy) {
+    async = d.take("async");
     d.one_of({"alias", "async", "async::generic", "tensormap::generic"});
     d.take("async.global"), d.take("global"), d.take("shared::cta"), d.take("shared::cluster");
     d.take("sync_restrict::shared::cta"), d.take("sync_restrict::shared::cluster");
@@ -167,6 +169,8 @@ void fence(Decode& d) {
     d.operands(0, 0);
   }
   d.in.run = nothing;
+  if (async)
+    d.in.run = [](Warp& w, const Instr&, u32 mask) { each(mask, [&](int l) { w.proxy_fenced[static_cast<std::size_t>(l)] = w.run->time; }); };
 }
 
 void prefetch(Decode& d) {

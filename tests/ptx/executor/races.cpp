@@ -56,8 +56,8 @@ void shared_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes,
   for (u32 n = 0; n < bytes; ++n) {
     const u32 at = p.offset - kFirstShared + n;
     const u32 t = s.write_time[at];
-    if (t <= p.block->begin || (s.write_thread[at] == me && s.write_warp[at] == w.rank)) continue;
-    const u32 writer = s.write_warp[at], thread = s.write_thread[at] & 0x7fffu;
+    if (t <= p.block->begin || (s.write_thread[at] == me && (s.write_warp[at] & 0x7fffu) == w.rank)) continue;
+    const u32 writer = s.write_warp[at] & 0x7fffu, thread = s.write_thread[at] & 0x7fffu;
     if (writer != w.rank ? w.clock[writer] >= t : thread == me || lanes_met(w, static_cast<int>(thread & 31), lane, t)) continue;
     if (atomic && (s.write_thread[at] & kAtomic) != 0) continue;
     if (store && value != nullptr && p.data[n] == value[n]) continue;  // the same value

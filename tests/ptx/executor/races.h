@@ -8,6 +8,8 @@
 
 namespace ashlar::ptx {
 
+constexpr u16 kByCopy = 0x8000;  // of write_warp: a bulk copy that the warp issued
+
 struct Races {  // of the shared memory of a block
   std::vector<u32> write_time;
   std::vector<u16> write_thread;  // its low bits; the uppermost: an atomic operation

@@ -2,6 +2,7 @@
 // Which block, which warp, which lanes run next.
 #include <algorithm>
 
+#include "tests/ptx/executor/bulk.h"
 #include "tests/ptx/executor/device.h"
 #include "tests/ptx/executor/partial.h"
 
@@ -58,6 +59,11 @@ void frame_locals(Warp& w, u32 end) {
 
 bool Cluster::done() const {
   return std::all_of(blocks.begin(), blocks.end(), [](const auto& b) { return b->live == 0; });
+}
+
+const Warp* Cluster::warp(u32 rank) const {
+  const std::size_t each_block = blocks[0]->warps.size();
+  return blocks[rank / each_block]->warps[rank % each_block].get();
 }
 
 std::unique_ptr<Cluster> Run::start(u64 number) {
@@ -141,6 +147,7 @@ void Run::go() {
 bool Run::step(Cluster& c, u64 rounds) {
   u64 still = 0, seen = c.progress;
   for (u64 round = 0; round < rounds; ++round) {
+    bulk_arrivals(c);
     u64 done = 0;
     bool spinning = false;
     for (auto& b : c.blocks)
@@ -253,6 +260,8 @@ void Run::execute(Warp& w, Group& g) {
   }
   ++time;
   const std::size_t number = static_cast<std::size_t>(&g - w.groups.data());
+  if (state.checks.most_instructions != 0 && report.warp_instructions > state.checks.most_instructions)
+    w.fault(FaultKind::kTooLong, i, first_lane(g.mask), "more than " + std::to_string(state.checks.most_instructions) + " instructions of warps");
   if (i.flow == Flow::kBranch) {
     ++loaded.counts[g.pc], ++report.warp_instructions, report.lane_instructions += static_cast<u64>(std::popcount(mask));
     return branch(w, number, mask, i.ops[0].index);
@@ -314,11 +323,10 @@ void Run::execute(Warp& w, Group& g) {
     ++loaded.counts[static_cast<std::size_t>(&i - image.code.data())];
     ++report.warp_instructions, report.lane_instructions += static_cast<u64>(std::popcount(mask));
   }
-  if (state.checks.most_instructions != 0 && report.warp_instructions > state.checks.most_instructions)
-    w.fault(FaultKind::kTooLong, i, first_lane(mask), "more than " + std::to_string(state.checks.most_instructions) + " instructions of warps");
 }
 
 void Run::finish(Warp& w, u32 mask) {
+  finish_bulk(w, mask);
   w.live &= ~mask;
   Block& b = *w.block;
   b.live -= static_cast<u32>(std::popcount(mask));

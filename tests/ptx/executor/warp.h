@@ -8,6 +8,7 @@
 #include <bit>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,9 +65,18 @@ struct LaneCopies {
   std::vector<AsyncCopy> open;
 };
 
-struct BulkGroups {  // of one lane: cp.async.bulk without mbarrier
-  u64 committed = 0;
-  bool open = false;
+struct BulkCopy {  // cp.async.bulk
+  Warp* warp = nullptr;
+  const Instr* instr = nullptr;
+  int lane = 0;
+  u32 to = 0, barrier = 0;  // in shared memory; where that is the source, to is it
+  u64 from = 0, bytes = 0;  // in global memory
+  TensorMap map;
+  std::array<i64, 5> origin = {};
+};
+struct BulkGroups {  // of one lane: those that complete by groups
+  std::vector<std::vector<BulkCopy>> groups;
+  std::vector<BulkCopy> open;
 };
 
 struct Warp {
@@ -96,7 +106,9 @@ struct Warp {
   Allocation* last = nullptr;
   std::map<u32, std::array<u64, 32>> partial;  // by slot: in lanes where it is not known, the bits that are not
   std::map<std::pair<u32, u32>, std::pair<int, u64>> origins;  // of registers that were loaded unwritten: line and address
-  struct Wgmma* wgmma = nullptr;
+  std::shared_ptr<struct Wgmma> wgmma;
+  std::array<BulkGroups, 32> bulk;
+  std::array<u32, 32> proxy_fenced = {};  // when the lane last made its writes visible to asynchronous copies and wgmma
   std::array<u64, 32> scratch[4];
 
   // ---- operands
