@@ -27,8 +27,12 @@ void logical(Decode& d, Logic op) {
   if (d.in.type == T::pred) {
     if (d.op(0).kind != Operand::kPred) d.fail("the result is a predicate");
     d.predicate(1), d.predicate(2);
+    d.in.propagate = false;
     d.in.run = [](Warp& w, const Instr& i, u32 mask) {
-      w.set_pred(i.ops[0], mask, static_cast<u32>(logic(i.mode, w.pred(i.ops[1]), w.pred(i.ops[2]))));
+      const u32 a = w.pred(i.ops[1]), b = w.pred(i.ops[2]);
+      const u32 known = known_logic(i.mode == kAnd, i.mode == kOr, a, w.known_of(i.ops[1]), b, w.known_of(i.ops[2]));
+      w.set_pred(i.ops[0], mask, static_cast<u32>(logic(i.mode, a, b)));
+      w.know(i.ops[0], mask, known);
     };
     return;
   }
