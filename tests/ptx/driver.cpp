@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A CUDA driver without a device: the functions of libcuda that Ashlar's runtime and bench/gpu call, over the executor of PTX. The runtime
-// opens it through ASHLAR_CUDA_LIBRARY. Machine code is refused, so that modules come as PTX. A launch has run when its call returns;
-// what it does wrong is printed, and the call returns CUDA_ERROR_LAUNCH_FAILED (an address outside: CUDA_ERROR_ILLEGAL_ADDRESS).
+// A CUDA driver without a device: the functions of libcuda that Ashlar's runtime and bench/gpu call, over the executor of PTX.
+// The runtime opens it through ASHLAR_CUDA_LIBRARY. Machine code is refused, so that modules come as PTX. A launch has run when
+// its call returns; what it does wrong is printed, and the call returns CUDA_ERROR_LAUNCH_FAILED (an address outside:
+// CUDA_ERROR_ILLEGAL_ADDRESS).
 //
 //   PTX_EXECUTOR_CAPABILITY=100   the compute capability, times ten; else 90
 //   PTX_EXECUTOR_KEEP=FILE       the text of the first module whose launch failed, where there is no such file yet
-//   PTX_EXECUTOR_PLANT=N/REGEX/TEXT   in each module that has it, the Nth line (from 1) that matches is changed, as std::regex_replace does
-//   PTX_EXECUTOR_COVERAGE=FILE    how often each instruction ran, appended when the process ends
+//   PTX_EXECUTOR_PLANT=N/REGEX/TEXT   in each module that has it, the Nth line (from 1) that matches is changed, as
+//   std::regex_replace does PTX_EXECUTOR_COVERAGE=FILE    how often each instruction ran, appended when the process ends
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -120,16 +121,35 @@ int cuDriverGetVersion(int* version) {
 }
 int cuGetErrorName(int result, const char** name) {
   switch (result) {
-    case kInvalidValue: *name = "CUDA_ERROR_INVALID_VALUE"; return kSuccess;
-    case kOutOfMemory: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return kSuccess;
-    case kInvalidContext: *name = "CUDA_ERROR_INVALID_CONTEXT"; return kSuccess;
-    case kNoBinaryForGpu: *name = "CUDA_ERROR_NO_BINARY_FOR_GPU"; return kSuccess;
-    case kInvalidPtx: *name = "CUDA_ERROR_INVALID_PTX"; return kSuccess;
-    case kInvalidHandle: *name = "CUDA_ERROR_INVALID_HANDLE"; return kSuccess;
-    case kNotFound: *name = "CUDA_ERROR_NOT_FOUND"; return kSuccess;
-    case kIllegalAddress: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return kSuccess;
-    case kLaunchFailed: *name = "CUDA_ERROR_LAUNCH_FAILED"; return kSuccess;
-    default: return kInvalidValue;
+    case kInvalidValue:
+      *name = "CUDA_ERROR_INVALID_VALUE";
+      return kSuccess;
+    case kOutOfMemory:
+      *name = "CUDA_ERROR_OUT_OF_MEMORY";
+      return kSuccess;
+    case kInvalidContext:
+      *name = "CUDA_ERROR_INVALID_CONTEXT";
+      return kSuccess;
+    case kNoBinaryForGpu:
+      *name = "CUDA_ERROR_NO_BINARY_FOR_GPU";
+      return kSuccess;
+    case kInvalidPtx:
+      *name = "CUDA_ERROR_INVALID_PTX";
+      return kSuccess;
+    case kInvalidHandle:
+      *name = "CUDA_ERROR_INVALID_HANDLE";
+      return kSuccess;
+    case kNotFound:
+      *name = "CUDA_ERROR_NOT_FOUND";
+      return kSuccess;
+    case kIllegalAddress:
+      *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
+      return kSuccess;
+    case kLaunchFailed:
+      *name = "CUDA_ERROR_LAUNCH_FAILED";
+      return kSuccess;
+    default:
+      return kInvalidValue;
   }
 }
 int cuDeviceGetCount(int* count) {
@@ -146,14 +166,27 @@ int cuDeviceGetName(char* name, int room, int) {
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   switch (attribute) {
-    case kMaxThreads: *value = 1024; return kSuccess;
-    case kMaxGridX: *value = 0x7fffffff; return kSuccess;
+    case kMaxThreads:
+      *value = 1024;
+      return kSuccess;
+    case kMaxGridX:
+      *value = 0x7fffffff;
+      return kSuccess;
     case kMaxGridX + 1:
-    case kMaxGridX + 2: *value = 65535; return kSuccess;
-    case kMajor: *value = driver().capability / 10; return kSuccess;
-    case kMinor: *value = driver().capability % 10; return kSuccess;
-    case kMaxSharedOptIn: *value = 227 << 10; return kSuccess;
-    default: return kInvalidValue;
+    case kMaxGridX + 2:
+      *value = 65535;
+      return kSuccess;
+    case kMajor:
+      *value = driver().capability / 10;
+      return kSuccess;
+    case kMinor:
+      *value = driver().capability % 10;
+      return kSuccess;
+    case kMaxSharedOptIn:
+      *value = 227 << 10;
+      return kSuccess;
+    default:
+      return kInvalidValue;
   }
 }
 int cuDevicePrimaryCtxRetain(void** c, int) {
@@ -270,23 +303,27 @@ int cuFuncGetAttribute(int* value, int attribute, void*) {
   *value = 1024;
   return attribute == 0 ? kSuccess : kInvalidValue;
 }
-int cuFuncSetAttribute(void*, int attribute, int value) { return attribute == 8 && value <= 227 << 10 ? kSuccess : kInvalidValue; }
+int cuFuncSetAttribute(void*, int attribute, int value) {
+  return attribute == 8 && value <= 227 << 10 ? kSuccess : kInvalidValue;
+}
 
-int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void*,
-                   void** parameters, void** extra) {
+int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void*, void** parameters, void** extra) {
   if (extra != nullptr) return kInvalidValue;
   return guarded("cuLaunchKernel", [&](Driver& d) {
     const Entry& e = *static_cast<const Entry*>(function);
     const ashlar::ptx::Kernel& k = e.loaded->module.kernel(e.name);
     std::vector<std::byte> bytes(k.parameter_bytes);
-    for (std::size_t n = 0; n < k.parameters.size(); ++n) std::memcpy(bytes.data() + k.parameters[n].offset, parameters[n], k.parameters[n].bytes);
+    for (std::size_t n = 0; n < k.parameters.size(); ++n)
+      std::memcpy(bytes.data() + k.parameters[n].offset, parameters[n], k.parameters[n].bytes);
     ashlar::ptx::Grid g;
     g.grid = {gx, gy, gz}, g.block = {bx, by, bz}, g.dynamic_shared = shared;
     try {
       const ashlar::ptx::Report r = d.device.launch(e.loaded->module, e.name, g, bytes);
       if (!r.printed.empty()) std::fputs(r.printed.c_str(), stdout);
     } catch (const ashlar::ptx::Fault&) {
-      if (const char* keep = std::getenv("PTX_EXECUTOR_KEEP"); keep != nullptr && !std::ifstream(keep)) std::ofstream(keep) << e.loaded->module.text();
+      if (const char* keep = std::getenv("PTX_EXECUTOR_KEEP"); keep != nullptr && !std::ifstream(keep))
+        std::ofstream(keep) << e.loaded->module.text();
       throw;
     }
     return kSuccess;
@@ -294,10 +331,11 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
 }
 
 int cuTensorMapEncodeTiled(std::uint64_t* map, int type, std::uint32_t rank, void* address, const std::uint64_t* extents,
-                           const std::uint64_t* strides, const std::uint32_t* box, const std::uint32_t* element_strides, int interleave,
-                           int swizzle, int, int outside) {
+                           const std::uint64_t* strides, const std::uint32_t* box, const std::uint32_t* element_strides,
+                           int interleave, int swizzle, int, int outside) {
   static constexpr std::uint32_t bytes_of[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};  // CUtensorMapDataType
-  if (rank < 1 || rank > 5 || type < 0 || type > 12 || interleave != 0 || outside != 0 || swizzle < 0 || swizzle > 3) return kInvalidValue;
+  if (rank < 1 || rank > 5 || type < 0 || type > 12 || interleave != 0 || outside != 0 || swizzle < 0 || swizzle > 3)
+    return kInvalidValue;
   if (reinterpret_cast<std::uintptr_t>(address) % 16 != 0) return kInvalidValue;
   ashlar::ptx::TensorMap m;
   m.address = reinterpret_cast<std::uint64_t>(address), m.element_bytes = bytes_of[type], m.rank = rank;

@@ -62,8 +62,9 @@ TEST_CASE("arithmetic on f32 and f64") {
 
 TEST_CASE("halves") {
   const Row rows[] = {
-      {"add.f16 %h4, %h1, %h2;", "%h4", 0x3c00, 0x1000, 0, 0x3c00},           // 1 + 2^-11: a tie, to even
-      {"fma.rn.f16 %h4, %h1, %h2, %h3;", "%h4", 0x3c01, 0x3c01, 0xbc00, 0x1800},  // (1 + u)^2 - 1 = 2u (1 + u / 2), u = 2^-10: a tie
+      {"add.f16 %h4, %h1, %h2;", "%h4", 0x3c00, 0x1000, 0, 0x3c00},  // 1 + 2^-11: a tie, to even
+      {"fma.rn.f16 %h4, %h1, %h2, %h3;", "%h4", 0x3c01, 0x3c01, 0xbc00,
+       0x1800},  // (1 + u)^2 - 1 = 2u (1 + u / 2), u = 2^-10: a tie
       {"mul.f16x2 %r4, %r1, %r2;", "%r4", 0x40003c00, 0x42004200, 0, 0x46004200},
       {"sub.bf16 %h4, %h1, %h2;", "%h4", 0x4040, 0x3f80, 0, 0x4000},
       {"fma.rn.bf16x2 %r4, %r1, %r2, %r3;", "%r4", 0x40003f80, 0x40404040, 0x3f803f80, 0x40e04080},
@@ -145,7 +146,8 @@ TEST_CASE("approximations are within the errors that the document allows") {
     CHECK(near(one("ex2.approx.f32 %f4, %f1;", "%f4", f(x)), std::exp2(x), 0x1p-22, 0));
     CHECK(near(one("tanh.approx.f32 %f4, %f1;", "%f4", f(x)), std::tanh(x), 0x1p-11, 0));
     CHECK(near(one("sin.approx.f32 %f4, %f1;", "%f4", f(x)), std::sin(static_cast<double>(x)), 0, 0x1p-20));
-    CHECK(near(one("rsqrt.approx.f32 %f4, %f1;", "%f4", f(std::fabs(x) + 0.1f)), 1 / std::sqrt(static_cast<double>(std::fabs(x) + 0.1f)), 0x1p-22, 0));
+    CHECK(near(one("rsqrt.approx.f32 %f4, %f1;", "%f4", f(std::fabs(x) + 0.1f)),
+               1 / std::sqrt(static_cast<double>(std::fabs(x) + 0.1f)), 0x1p-22, 0));
   }
 }
 

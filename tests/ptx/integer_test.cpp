@@ -49,7 +49,8 @@ TEST_CASE("arithmetic on integers") {
       {"dp2a.hi.u32.u32 %r4, %r1, %r2, %r3;", "%r4", 0x00030002, 0x07050000, 1, 32},
       {"add.cc.u32 %r4, %r1, %r2; addc.u32 %r5, %r3, 0;", "%r5", 0xffffffff, 1, 6, 7},
       {"sub.cc.u32 %r4, %r1, %r2; subc.u32 %r5, %r3, 0;", "%r5", 0, 1, 6, 5},
-      {"mad.lo.cc.u32 %r4, %r1, %r2, %r3; madc.hi.u32 %r5, %r1, %r2, 0;", "%r5", 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+      {"mad.lo.cc.u32 %r4, %r1, %r2, %r3; madc.hi.u32 %r5, %r1, %r2, 0;", "%r5", 0xffffffff, 0xffffffff, 0xffffffff,
+       0xffffffff},
       {"add.cc.u64 %rd4, %rd1, %rd2; addc.u64 %rd5, 0, 0;", "%rd5", ~0ull, 1, 0, 1},
   };
   check(rows);
@@ -126,7 +127,8 @@ TEST_CASE("comparisons and selections") {
       {"slct.s32.s32 %r4, %r1, %r2, %r3;", "%r4", 10, 20, 0xffffffff, 20},
       {"slct.s32.f32 %r4, %r1, %r2, %f3;", "%r4", 10, 20, minus_zero, 10},
       {"slct.s32.f32 %r4, %r1, %r2, %f3;", "%r4", 10, 20, nan, 20},
-      {"setp.eq.s32 %p1, %r1, 1; setp.eq.s32 %p2, %r2, 1; and.pred %p3, %p1, %p2; not.pred %p4, %p3; or.pred %p5, %p4, %p1;", "%p5", 1, 0, 0, 1},
+      {"setp.eq.s32 %p1, %r1, 1; setp.eq.s32 %p2, %r2, 1; and.pred %p3, %p1, %p2; not.pred %p4, %p3; or.pred %p5, %p4, %p1;",
+       "%p5", 1, 0, 0, 1},
       {"testp.subnormal.f32 %p1, %f1;", "%p1", 1, 0, 0, 1},
       {"testp.notanumber.f64 %p1, %fd1;", "%p1", 0x7ff8000000000000, 0, 0, 1},
   };
@@ -149,12 +151,18 @@ TEST_CASE("moves, vectors, addresses of spaces") {
       {"mov.u64 %rd4, area; cvta.shared.u64 %rd5, %rd4; isspacep.shared %p1, %rd5;", "%p1", 0, 0, 0, 1},
       {"mov.u64 %rd4, area; cvta.shared.u64 %rd5, %rd4; isspacep.global %p1, %rd5;", "%p1", 0, 0, 0, 0},
       {"isspacep.global %p1, %rd20;", "%p1", 0, 0, 0, 1},
-      {"mov.u64 %rd4, area; cvta.shared.u64 %rd5, %rd4; cvta.to.shared.u64 %rd6, %rd5; sub.s64 %rd7, %rd6, %rd4;", "%rd7", 0, 0, 0, 0},
-      {"shl.b32 %r9, %r0, 3; mov.u32 %r4, area; add.u32 %r4, %r4, %r9; st.shared.v2.b32 [%r4], {%r1, %r2}; ld.shared.b64 %rd4, [%r4];", "%rd4", 7, 9, 0, 0x900000007},
-      {"mul.lo.u32 %r9, %r0, 4; mov.u64 %rd6, area; cvt.u64.u32 %rd7, %r9; add.u64 %rd6, %rd6, %rd7; cvta.shared.u64 %rd6, %rd6; st.b8 [%rd6+1], %r1; "
+      {"mov.u64 %rd4, area; cvta.shared.u64 %rd5, %rd4; cvta.to.shared.u64 %rd6, %rd5; sub.s64 %rd7, %rd6, %rd4;", "%rd7", 0, 0,
+       0, 0},
+      {"shl.b32 %r9, %r0, 3; mov.u32 %r4, area; add.u32 %r4, %r4, %r9; st.shared.v2.b32 [%r4], {%r1, %r2}; ld.shared.b64 %rd4, "
+       "[%r4];",
+       "%rd4", 7, 9, 0, 0x900000007},
+      {"mul.lo.u32 %r9, %r0, 4; mov.u64 %rd6, area; cvt.u64.u32 %rd7, %r9; add.u64 %rd6, %rd6, %rd7; cvta.shared.u64 %rd6, "
+       "%rd6; st.b8 [%rd6+1], %r1; "
        "st.b8 [%rd6], %r2; ld.s8 %r4, [%rd6+1]; ld.u8 %h4, [%rd6]; cvt.u32.u16 %r5, %h4; add.s32 %r4, %r4, %r5;",
        "%r4", 0xfe, 3, 0, 1},
-      {".local .align 8 .b8 mine[16]; mov.u64 %rd4, mine; st.local.b32 [%rd4+4], %r1; cvta.local.u64 %rd5, %rd4; ld.b32 %r4, [%rd5+4];", "%r4", 77, 0, 0, 77},
+      {".local .align 8 .b8 mine[16]; mov.u64 %rd4, mine; st.local.b32 [%rd4+4], %r1; cvta.local.u64 %rd5, %rd4; ld.b32 %r4, "
+       "[%rd5+4];",
+       "%r4", 77, 0, 0, 77},
   };
   check(rows);
 }

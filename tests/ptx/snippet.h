@@ -1,6 +1,6 @@
 #pragma once
-// A few instructions on one warp. Of each lane the values a, b, c are there as %rd1..3 (64 bits), %r1..3, %h1..3 and, the same bits, %fd1..3 and
-// %f1..3; `result` names the register, or the predicate, that is given back.
+// A few instructions on one warp. Of each lane the values a, b, c are there as %rd1..3 (64 bits), %r1..3, %h1..3 and, the same
+// bits, %fd1..3 and %f1..3; `result` names the register, or the predicate, that is given back.
 //
 //   CHECK(ptx_tests::one("add.s32 %r4, %r1, %r2;", "%r4", 3, 4) == 7);
 //   ptx_tests::Lanes out = ptx_tests::lanes("shfl.sync.up.b32 %r4, %r1, 1, 0, -1;", "%r4", a);
@@ -16,7 +16,9 @@ namespace ptx_tests {
 
 using Lanes = std::array<std::uint64_t, 32>;
 
-inline std::string head(const std::string& target = "sm_90a") { return ".version 8.8\n.target " + target + "\n.address_size 64\n"; }
+inline std::string head(const std::string& target = "sm_90a") {
+  return ".version 8.8\n.target " + target + "\n.address_size 64\n";
+}
 
 inline std::string text_of(const std::string& body, const std::string& result, const std::string& before = "") {
   std::string last = "mov.b64 %rd9, " + result + ";";
@@ -26,7 +28,8 @@ inline std::string text_of(const std::string& body, const std::string& result, c
   if (result[1] == 'f' && result[2] != 'd') last = "mov.b32 %r39, " + result + "; cvt.u64.u32 %rd9, %r39;";
   return head() + before +
          ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 po)\n{\n"
-         ".reg .b64 %rd<40>; .reg .b32 %r<40>; .reg .b16 %h<20>; .reg .pred %p<8>; .reg .f32 %f<20>; .reg .f64 %fd<20>; .reg .b128 %q<4>;\n"
+         ".reg .b64 %rd<40>; .reg .b32 %r<40>; .reg .b16 %h<20>; .reg .pred %p<8>; .reg .f32 %f<20>; .reg .f64 %fd<20>; .reg "
+         ".b128 %q<4>;\n"
          ".shared .align 128 .b8 area[4096];\n"
          "ld.param.u64 %rd20, [pa]; ld.param.u64 %rd21, [pb]; ld.param.u64 %rd22, [pc]; ld.param.u64 %rd23, [po];\n"
          "mov.u32 %r0, %tid.x; mul.wide.u32 %rd24, %r0, 8;\n"
@@ -45,13 +48,15 @@ inline Lanes lanes(const std::string& body, const std::string& result, const Lan
   std::array<std::uint64_t, 4> at = {};
   for (std::uint64_t& p : at) p = device.alloc(256);
   device.write(at[0], a.data(), 256), device.write(at[1], b.data(), 256), device.write(at[2], c.data(), 256);
-  device.launch(module, "k", {.block = {32, 1, 1}}, {ashlar::ptx::piece(at[0]), ashlar::ptx::piece(at[1]), ashlar::ptx::piece(at[2]), ashlar::ptx::piece(at[3])});
+  device.launch(module, "k", {.block = {32, 1, 1}},
+                {ashlar::ptx::piece(at[0]), ashlar::ptx::piece(at[1]), ashlar::ptx::piece(at[2]), ashlar::ptx::piece(at[3])});
   Lanes out = {};
   device.read(out.data(), at[3], 256);
   return out;
 }
 
-inline std::uint64_t one(const std::string& body, const std::string& result, std::uint64_t a, std::uint64_t b = 0, std::uint64_t c = 0) {
+inline std::uint64_t one(const std::string& body, const std::string& result, std::uint64_t a, std::uint64_t b = 0,
+                         std::uint64_t c = 0) {
   Lanes all_a, all_b, all_c;
   all_a.fill(a), all_b.fill(b), all_c.fill(c);
   return lanes(body, result, all_a, all_b, all_c)[17];
@@ -83,9 +88,9 @@ inline std::string fault_of(const std::string& text, ashlar::ptx::Grid grid = {.
     const std::uint64_t at = device.alloc(256);
     device.fill(at, 0, 256);
     device.launch(module, "k", grid, {ashlar::ptx::piece(at)});
-  } catch (const ashlar::ptx::Fault& f) {
-    return f.what();
-  } catch (const ashlar::ptx::Error& e) { return "line " + std::to_string(e.line) + ": " + e.what(); }
+  } catch (const ashlar::ptx::Fault& f) { return f.what(); } catch (const ashlar::ptx::Error& e) {
+    return "line " + std::to_string(e.line) + ": " + e.what();
+  }
   return "";
 }
 

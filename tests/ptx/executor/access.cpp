@@ -7,24 +7,27 @@
 namespace ashlar::ptx {
 namespace {
 
-[[noreturn]] void outside(Warp& w, const Instr& i, int lane, const char* space, u64 address, u32 bytes, bool store, const std::string& more) {
+[[noreturn]] void outside(Warp& w, const Instr& i, int lane, const char* space, u64 address, u32 bytes, bool store,
+                          const std::string& more) {
   char at[32];
   std::snprintf(at, sizeof at, "0x%llx", static_cast<unsigned long long>(address));
   w.fault(FaultKind::kOutOfBounds, i, lane,
-          std::string(store ? "writes " : "reads ") + std::to_string(bytes) + " bytes of " + space + " memory at " + at + more, address);
+          std::string(store ? "writes " : "reads ") + std::to_string(bytes) + " bytes of " + space + " memory at " + at + more,
+          address);
 }
 
 Place in_shared(Warp& w, const Instr& i, int lane, u64 address, u32 bytes, bool store, bool cluster) {
   const u32 rank = static_cast<u32>(address >> 24) & 0xff, offset = static_cast<u32>(address) & 0xffffff;
   Block* b = w.block;
   if (rank != 0) {
-    if (rank > w.run->current->blocks.size()) outside(w, i, lane, "shared", address, bytes, store, ", in a block that the cluster does not have");
+    if (rank > w.run->current->blocks.size())
+      outside(w, i, lane, "shared", address, bytes, store, ", in a block that the cluster does not have");
     b = w.run->current->blocks[rank - 1].get();
     if (!cluster && b != w.block) outside(w, i, lane, "shared", address, bytes, store, ", in another block");
   }
   if (address >> 32 != 0 || offset < kFirstShared || offset - kFirstShared + u64(bytes) > b->shared.size())
-    outside(w, i, lane, "shared", address, bytes, store, ", of which the block has " + std::to_string(b->shared.size()) + " bytes from " +
-                                                              std::to_string(kFirstShared));
+    outside(w, i, lane, "shared", address, bytes, store,
+            ", of which the block has " + std::to_string(b->shared.size()) + " bytes from " + std::to_string(kFirstShared));
   Place p;
   p.data = b->shared.data() + (offset - kFirstShared), p.written = b->written.data() + (offset - kFirstShared);
   p.block = b, p.offset = offset;
@@ -34,8 +37,9 @@ Place in_shared(Warp& w, const Instr& i, int lane, u64 address, u32 bytes, bool 
 Place in_local(Warp& w, const Instr& i, int lane, u64 address, u32 bytes, bool store) {
   Local& l = w.locals[static_cast<std::size_t>(lane)];
   if (address < kFirstLocal || address + bytes > l.data.size())
-    outside(w, i, lane, "local", address, bytes, store, ", of which the thread has " +
-                                                            std::to_string(l.data.size() > kFirstLocal ? l.data.size() - kFirstLocal : 0) + " bytes from " + std::to_string(kFirstLocal));
+    outside(w, i, lane, "local", address, bytes, store,
+            ", of which the thread has " + std::to_string(l.data.size() > kFirstLocal ? l.data.size() - kFirstLocal : 0) +
+                " bytes from " + std::to_string(kFirstLocal));
   Place p;
   p.data = l.data.data() + address, p.written = l.written.data() + address;
   return p;
@@ -47,7 +51,9 @@ Place locate(Warp& w, const Instr& i, int lane, Space space, u64 address, u32 by
   if (align > 1 && (address & (align - 1)) != 0 && w.run->state.checks.alignment) {
     char at[32];
     std::snprintf(at, sizeof at, "0x%llx", static_cast<unsigned long long>(address));
-    w.fault(FaultKind::kMisaligned, i, lane, std::string(store ? "writes" : "reads") + " at " + at + ", expected a multiple of " + std::to_string(align), address);
+    w.fault(FaultKind::kMisaligned, i, lane,
+            std::string(store ? "writes" : "reads") + " at " + at + ", expected a multiple of " + std::to_string(align),
+            address);
   }
   if (space == Space::kGeneric || space == Space::kParam) {
     if ((address & kSharedWindow) != 0) return in_shared(w, i, lane, address & ~kSharedWindow, bytes, store, true);
@@ -99,7 +105,8 @@ void print(Warp& w, const Instr& i, int lane, u64 format, u64 arguments) {
     }
     std::string spec = "%";
     bool wide = false;
-    for (c = static_cast<char>(byte(++f)); std::string_view("-+ #0123456789.lhzjt").find(c) != std::string_view::npos; c = static_cast<char>(byte(++f))) {
+    for (c = static_cast<char>(byte(++f)); std::string_view("-+ #0123456789.lhzjt").find(c) != std::string_view::npos;
+         c = static_cast<char>(byte(++f))) {
       if (c == 'l' || c == 'z' || c == 'j' || c == 't') wide = true;
       if (std::string_view("lhzjt").find(c) == std::string_view::npos) spec += c;
     }

@@ -8,8 +8,9 @@ namespace ashlar::ptx {
 const Table& decoders() {
   static const Table table = [] {
     Table t;
-    for (const auto add : {add_integers, add_video, add_bits, add_floats, add_halves, add_conversions, add_comparisons, add_moves, add_memory,
-                           add_atomics, add_control, add_barriers, add_warps, add_mma, add_matrices, add_copies, add_bulk, add_wgmma, add_wmma})
+    for (const auto add :
+         {add_integers, add_bits, add_floats, add_halves, add_conversions, add_comparisons, add_moves, add_memory, add_atomics,
+          add_control, add_barriers, add_warps, add_mma, add_matrices, add_copies, add_bulk, add_wgmma, add_wmma, add_video})
       add(t);
     return t;
   }();
@@ -79,9 +80,9 @@ Space Decode::space(Space otherwise) {
   static constexpr struct {
     const char* name;
     Space space;
-  } spaces[] = {{"global", Space::kGlobal},       {"shared", Space::kShared},     {"shared::cta", Space::kShared},
-                {"local", Space::kLocal},         {"const", Space::kConst},       {"param", Space::kParam},
-                {"param::entry", Space::kParam},  {"param::func", Space::kParam}, {"shared::cluster", Space::kSharedCluster}};
+  } spaces[] = {{"global", Space::kGlobal},      {"shared", Space::kShared},     {"shared::cta", Space::kShared},
+                {"local", Space::kLocal},        {"const", Space::kConst},       {"param", Space::kParam},
+                {"param::entry", Space::kParam}, {"param::func", Space::kParam}, {"shared::cluster", Space::kSharedCluster}};
   for (const auto& s : spaces)
     if (take(s.name)) return s.space;
   return otherwise;
@@ -93,7 +94,8 @@ bool Decode::order() { return one_of({"relaxed", "acquire", "release", "acq_rel"
 void Decode::hints() {
   one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
   for (const char* level : {"L1::", "L2::"})
-    for (const char* what : {"evict_first", "evict_last", "evict_normal", "evict_unchanged", "no_allocate", "64B", "128B", "256B"})
+    for (const char* what :
+         {"evict_first", "evict_last", "evict_normal", "evict_unchanged", "no_allocate", "64B", "128B", "256B"})
       take(std::string(level) + what);
 }
 
@@ -138,7 +140,9 @@ void Decode::check(const Operand& o, T t, bool wide, bool is_result) {
   const int bits = bits_of(t) < 16 ? 16 : bits_of(t);
   switch (o.kind) {
     case Operand::kReg:
-      if (t == T::b8 || t == T::u8 || t == T::s8 ? o.bits >= 8 && (wide || o.bits <= 32) : o.bits == bits || (wide && o.bits >= bits)) return;
+      if (t == T::b8 || t == T::u8 || t == T::s8 ? o.bits >= 8 && (wide || o.bits <= 32)
+                                                 : o.bits == bits || (wide && o.bits >= bits))
+        return;
       fail("a register of " + std::to_string(o.bits) + " bits is used as ." + name_of(t));
     case Operand::kSink:
       if (is_result) return;
@@ -148,8 +152,10 @@ void Decode::check(const Operand& o, T t, bool wide, bool is_result) {
     case Operand::kLocal:
       if (!is_result) return;
       break;
-    case Operand::kPred: fail("a predicate stands where a value is expected");
-    default: break;
+    case Operand::kPred:
+      fail("a predicate stands where a value is expected");
+    default:
+      break;
   }
   fail(is_result ? "an operand is no result" : "an operand is no value");
 }

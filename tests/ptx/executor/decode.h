@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// From an opcode and its modifiers to what runs it. Each family of instructions adds its decoders to the table; a decoder takes the
-// modifiers that it knows, in any order that it asks for, and what nobody took is an error by name.
+// From an opcode and its modifiers to what runs it. Each family of instructions adds its decoders to the table; a decoder takes
+// the modifiers that it knows, in any order that it asks for, and what nobody took is an error by name.
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -19,10 +19,10 @@ class Decode {
   Instr& in;
   std::string_view name;  // "add"
 
-  bool take(std::string_view modifier);        // true: it was there
+  bool take(std::string_view modifier);                       // true: it was there
   int one_of(std::initializer_list<std::string_view> names);  // its index; -1: none
   int must(const char* what, std::initializer_list<std::string_view> names);
-  T type();           // the next type among the modifiers; an error if there is none
+  T type();  // the next type among the modifiers; an error if there is none
   T type_or(T other);
   T type_among(std::initializer_list<T> types);
   Space space(Space otherwise);  // .global, .shared::cta, ...
@@ -37,13 +37,13 @@ class Decode {
   void result(std::size_t k, T t, bool wide = false);
   void predicate(std::size_t k);  // a source
   void address(std::size_t k);
-  void values(std::size_t from, T t);              // all from there on
+  void values(std::size_t from, T t);  // all from there on
   const Operand& op(std::size_t k) const { return in.ops[k]; }
-  bool immediate(std::size_t k, u64& value) const;  // a number written in the text
-  u64 number(std::size_t k, const char* what);      // demanded
-  void literal(Operand& o, T t);                    // an immediate as a value of this type
+  bool immediate(std::size_t k, u64& value) const;                        // a number written in the text
+  u64 number(std::size_t k, const char* what);                            // demanded
+  void literal(Operand& o, T t);                                          // an immediate as a value of this type
   void vector(std::size_t k, int parts, T t, bool wide, bool is_result);  // {..}; one register stands for a vector of one
-  bool rounding();  // .rn .rz .rm .rp into mode, 0 to 3; false: none (rn)
+  bool rounding();                                                        // .rn .rz .rm .rp into mode, 0 to 3; false: none (rn)
   bool finished() const;
   void finish();  // all modifiers were taken
 

@@ -170,12 +170,14 @@ Report Device::launch(const Module& m, std::string_view kernel, const Grid& g, c
   const Kernel& k = m.kernel(kernel);
   if (parameters.size() != k.parameters.size())
     throw Error("the entry " + k.name + " has " + std::to_string(k.parameters.size()) + " parameters, given are " +
-                    std::to_string(parameters.size()), 0);
+                    std::to_string(parameters.size()),
+                0);
   std::vector<std::byte> buffer(k.parameter_bytes);
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     if (parameters[n].size() != k.parameters[n].bytes)
-      throw Error("parameter " + std::to_string(n) + " of the entry " + k.name + " has " + std::to_string(k.parameters[n].bytes) +
-                      " bytes, given are " + std::to_string(parameters[n].size()), 0);
+      throw Error("parameter " + std::to_string(n) + " of the entry " + k.name + " has " +
+                      std::to_string(k.parameters[n].bytes) + " bytes, given are " + std::to_string(parameters[n].size()),
+                  0);
     std::copy(parameters[n].begin(), parameters[n].end(), buffer.begin() + static_cast<std::ptrdiff_t>(k.parameters[n].offset));
   }
   return launch(m, kernel, g, buffer);
@@ -209,7 +211,9 @@ Report Device::launch(const Module& m, std::string_view kernel, const Grid& g, s
   for (const u32 n : image.kernel_functions)
     if (image.functions[n].name == kernel) f = &image.functions[n], number = n;
   if (f == nullptr) throw Error("there is no entry " + std::string(kernel), 0);
-  std::array<u32, 3> cluster = g.cluster[0] != 0 ? g.cluster : f->kernel.cluster[0] != 0 ? f->kernel.cluster : std::array<u32, 3>{1, 1, 1};
+  std::array<u32, 3> cluster = g.cluster[0] != 0           ? g.cluster
+                               : f->kernel.cluster[0] != 0 ? f->kernel.cluster
+                                                           : std::array<u32, 3>{1, 1, 1};
   if (g.cluster[0] != 0 && f->kernel.cluster[0] != 0 && g.cluster != f->kernel.cluster)
     throw Error("the entry " + f->name + " demands another cluster", 0);
   check_launch(f->kernel, g, cluster, parameters.size());
@@ -226,7 +230,8 @@ Report Device::launch(const Module& m, std::string_view kernel, const Grid& g, s
   Run run{*state_, image, l, *f, g, cluster, at, {}, nullptr, state_->time};
   const auto count = [&] {
     for (std::size_t n = 0; n < l.counts.size(); ++n)
-      if (l.counts[n] != 0 && image.code[n].run != nullptr) state_->coverage.counts[image.names[image.code[n].name]] += l.counts[n];
+      if (l.counts[n] != 0 && image.code[n].run != nullptr)
+        state_->coverage.counts[image.names[image.code[n].name]] += l.counts[n];
     std::fill(l.counts.begin(), l.counts.end(), 0);
   };
   try {

@@ -28,8 +28,8 @@ struct Allocation {
 struct Loaded {  // a module on the device
   std::shared_ptr<const Image> image;
   std::vector<std::array<u64, 32>> pool;
-  std::vector<u64> variables;  // addresses; of shared ones and those of frames: offsets
-  std::vector<u64> counts;     // of each instruction
+  std::vector<u64> variables;     // addresses; of shared ones and those of frames: offsets
+  std::vector<u64> counts;        // of each instruction
   std::map<u32, u64> parameters;  // of kernels, by number of the function
 };
 
@@ -55,7 +55,7 @@ struct Barrier {
   std::vector<u32> clock;
 };
 
-struct MbarrierNote {  // what an mbarrier passes on beside its 64 bits
+struct MbarrierNote {              // what an mbarrier passes on beside its 64 bits
   std::vector<u32> clock, passed;  // of the phase that goes on, of the one before
   i64 bytes = 0;
   u32 arrivals = 0, expected = 0, phase = 0;  // arrivals: that are still to come in this phase
@@ -81,8 +81,8 @@ struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;
   u32 warps = 0;
   std::vector<BulkCopy> copies;  // that have not arrived
-  u64 progress = 0;  // grows with what may end a wait
-  Barrier barrier;   // barrier.cluster
+  u64 progress = 0;              // grows with what may end a wait
+  Barrier barrier;               // barrier.cluster
   u32 arrived_phase = 0;
   std::vector<u32> passed;
   bool done() const;
@@ -134,8 +134,8 @@ struct Place {
 Place locate(Warp& w, const Instr& i, int lane, Space space, u64 address, u32 bytes, bool store, u32 align);
 // Tells of the access to what looks for races and pending copies. value: what is stored, to tell what is no race.
 void accessed(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes, bool store, bool atomic, const u8* value);
-// An atomic or strong access of shared memory orders what came before it in one warp before what follows in another. Whether the program
-// has the fences for that is not looked at.
+// An atomic or strong access of shared memory orders what came before it in one warp before what follows in another. Whether
+// the program has the fences for that is not looked at.
 void synchronize(Warp& w, const Place& p, bool takes, bool leaves);
 void join(std::vector<u32>& into, const std::vector<u32>& from);
 void print(Warp& w, const Instr& i, int lane, u64 format, u64 arguments);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Runs PTX on the host, for tests: a functional model of the instructions as the PTX ISA document defines them, one warp at a time,
-// which tells where a program does what the document leaves undefined.
+// Runs PTX on the host, for tests: a functional model of the instructions as the PTX ISA document defines them, one warp at a
+// time, which tells where a program does what the document leaves undefined.
 //
-//   const ptx::Module module = ptx::Module::parse(text);            // an unknown instruction or modifier is an Error, with its line
-//   ptx::Device device;
-//   const std::uint64_t x = device.alloc(4096);
-//   device.write(x, host, 4096);
-//   const std::int64_t n = 1024;
-//   device.launch(module, "scale", {.grid = {8, 1, 1}, .block = {128, 1, 1}}, {ptx::piece(x), ptx::piece(n)});
+//   const ptx::Module module = ptx::Module::parse(text);            // an unknown instruction or modifier is an Error, with its
+//   line ptx::Device device; const std::uint64_t x = device.alloc(4096); device.write(x, host, 4096); const std::int64_t n =
+//   1024; device.launch(module, "scale", {.grid = {8, 1, 1}, .block = {128, 1, 1}}, {ptx::piece(x), ptx::piece(n)});
 //   device.read(host, x, 4096);
 //
 // Approximations (`.approx`: rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh; div.full) are computed to the nearest value, which is
@@ -44,7 +41,7 @@ struct Kernel {
   std::string name;
   std::vector<Parameter> parameters;
   std::size_t parameter_bytes = 0;
-  std::size_t shared_bytes = 0;                             // static ones
+  std::size_t shared_bytes = 0;                               // static ones
   std::array<std::uint32_t, 3> required_threads = {0, 0, 0};  // .reqntid; 0: none
   std::array<std::uint32_t, 3> most_threads = {0, 0, 0};      // .maxntid
   std::array<std::uint32_t, 3> cluster = {0, 0, 0};           // .reqnctapercluster
@@ -70,28 +67,28 @@ class Module {
 // What is reported as a Fault; all are off where a test switches them off. Accesses outside of every allocation always are.
 struct Checks {
   bool alignment = true;
-  bool unwritten = true;        // an address, a branch, or a result in global memory depends on what nobody wrote
-  bool shared_races = true;     // between barriers, of threads of a block, warps in lockstep notwithstanding
-  bool global_races = false;    // between blocks of a launch
-  bool barriers = true;         // lanes of a warp at different .aligned barriers, or exited before one
-  bool pending_copies = true;   // what cp.async copies is accessed before its wait
+  bool unwritten = true;                // an address, a branch, or a result in global memory depends on what nobody wrote
+  bool shared_races = true;             // between barriers, of threads of a block, warps in lockstep notwithstanding
+  bool global_races = false;            // between blocks of a launch
+  bool barriers = true;                 // lanes of a warp at different .aligned barriers, or exited before one
+  bool pending_copies = true;           // what cp.async copies is accessed before its wait
   std::uint64_t most_instructions = 0;  // of all warps of a launch; 0: as many as it takes
 };
 
 enum class FaultKind {
   kOutOfBounds,
   kMisaligned,
-  kReadOnly,          // a store to .const or parameters
+  kReadOnly,  // a store to .const or parameters
   kUnwritten,
   kSharedRace,
   kGlobalRace,
   kDivergentBarrier,
-  kDeadlock,          // a barrier or a wait that never completes
-  kMissingLanes,      // a warp instruction whose mask names lanes that do not come
+  kDeadlock,      // a barrier or a wait that never completes
+  kMissingLanes,  // a warp instruction whose mask names lanes that do not come
   kPendingCopy,
-  kAsyncGroup,        // a wait that waits for nothing, an mbarrier that is none, bytes that do not add up
-  kTrap,              // trap, brkpt, a failed assertion
-  kInvalid,           // what an instruction says is undefined: a bad selector, a bad descriptor, a call of what is no function
+  kAsyncGroup,  // a wait that waits for nothing, an mbarrier that is none, bytes that do not add up
+  kTrap,        // trap, brkpt, a failed assertion
+  kInvalid,     // what an instruction says is undefined: a bad selector, a bad descriptor, a call of what is no function
   kTooLong,
 };
 std::string_view name_of(FaultKind);
@@ -155,8 +152,8 @@ class Device {
   // A variable of the module in .global or .const: address and size. Error if there is none.
   std::pair<std::uint64_t, std::size_t> variable(const Module&, std::string_view name);
 
-  // Runs the whole grid. Parameters: one buffer laid out as the kernel says, or one piece for each. Throws Fault, or Error where
-  // the launch does not fit the kernel.
+  // Runs the whole grid. Parameters: one buffer laid out as the kernel says, or one piece for each. Throws Fault, or Error
+  // where the launch does not fit the kernel.
   Report launch(const Module&, std::string_view kernel, const Grid&, std::span<const std::byte> parameters);
   Report launch(const Module&, std::string_view kernel, const Grid&, const std::vector<Piece>& parameters);
   Report launch(const Module& m, std::string_view kernel, const Grid& g, std::initializer_list<Piece> parameters) {

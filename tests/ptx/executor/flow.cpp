@@ -30,7 +30,8 @@ void Run::branch_indexed(Warp& w, std::size_t group, const Instr& i, u32 mask) {
   std::map<u32, u32> lanes;
   each(mask, [&](int l) {
     const u64 n = static_cast<u32>(index[l]);
-    if (n >= targets.size()) w.fault(FaultKind::kInvalid, i, l, "index " + std::to_string(n) + " of " + std::to_string(targets.size()) + " targets");
+    if (n >= targets.size())
+      w.fault(FaultKind::kInvalid, i, l, "index " + std::to_string(n) + " of " + std::to_string(targets.size()) + " targets");
     lanes[targets[n].index] |= 1u << l;
   });
   if (g.mask != mask) lanes[g.pc + 1] |= g.mask & ~mask;
@@ -48,7 +49,8 @@ void Run::branch_indexed(Warp& w, std::size_t group, const Instr& i, u32 mask) {
 
 namespace {
 
-void copy_argument(Warp& w, const Instr& i, u32 mask, const Operand& from, const Frame& of, const Operand& to, const Frame& in) {
+void copy_argument(Warp& w, const Instr& i, u32 mask, const Operand& from, const Frame& of, const Operand& to,
+                   const Frame& in) {
   if (from.kind == Operand::kLocal && to.kind == Operand::kLocal) {
     if (from.index > to.index) w.fault(FaultKind::kInvalid, i, first_lane(mask), "an argument is larger than its parameter");
     each(mask, [&](int l) {
@@ -59,7 +61,8 @@ void copy_argument(Warp& w, const Instr& i, u32 mask, const Operand& from, const
     return;
   }
   if (to.kind == Operand::kReg && (from.kind == Operand::kReg || from.kind == Operand::kImm)) {
-    const u64* a = from.kind == Operand::kReg ? w.registers.data() + std::size_t(of.slots + from.index) * 32 : w.run->loaded.pool[from.index].data();
+    const u64* a = from.kind == Operand::kReg ? w.registers.data() + std::size_t(of.slots + from.index) * 32
+                                              : w.run->loaded.pool[from.index].data();
     u64* d = w.registers.data() + std::size_t(in.slots + to.index) * 32;
     each(mask, [&](int l) { d[l] = a[l]; });
     const u32 known = from.kind == Operand::kReg ? w.known[of.slots + from.index] : ~0u;
@@ -134,7 +137,8 @@ void Run::enter(Warp& w, std::size_t group, const Instr& i, const Function& f, u
     to = &w.frames.back();
   }
   const Frame& t = *to;
-  if (w.known.size() < t.slots + f.slots) w.registers.resize(std::size_t(t.slots + f.slots) * 32), w.known.resize(t.slots + f.slots);
+  if (w.known.size() < t.slots + f.slots)
+    w.registers.resize(std::size_t(t.slots + f.slots) * 32), w.known.resize(t.slots + f.slots);
   if (w.predicates.size() < t.predicates + f.predicates)
     w.predicates.resize(t.predicates + f.predicates), w.predicates_known.resize(t.predicates + f.predicates);
   for (u32 n = 0; n < f.slots; ++n) w.known[t.slots + n] &= ~mask;
@@ -148,8 +152,9 @@ void Run::enter(Warp& w, std::size_t group, const Instr& i, const Function& f, u
     });
   const CallParts c = parts_of(i);
   if (c.arguments->size() != f.parameters.size())
-    w.fault(FaultKind::kInvalid, i, first_lane(mask), std::to_string(c.arguments->size()) + " arguments for " + f.name + ", which has " +
-                                                          std::to_string(f.parameters.size()) + " parameters");
+    w.fault(FaultKind::kInvalid, i, first_lane(mask),
+            std::to_string(c.arguments->size()) + " arguments for " + f.name + ", which has " +
+                std::to_string(f.parameters.size()) + " parameters");
   for (std::size_t n = 0; n < f.parameters.size(); ++n) copy_argument(w, i, mask, (*c.arguments)[n], from, f.parameters[n], t);
   Group inside = g;
   inside.pc = f.code, inside.mask = mask, inside.frame = &t;
@@ -224,7 +229,8 @@ void Run::leave(Warp& w, std::size_t group, const Instr& i, u32 mask) {
   const CallParts c = parts_of(call);
   const std::vector<Operand>& results = from.function->results;
   if (c.results->size() > results.size()) w.fault(FaultKind::kInvalid, i, first_lane(mask), "the call expects results");
-  for (std::size_t n = 0; n < c.results->size(); ++n) copy_argument(w, i, mask, results[n], from, (*c.results)[n], *from.parent);
+  for (std::size_t n = 0; n < c.results->size(); ++n)
+    copy_argument(w, i, mask, results[n], from, (*c.results)[n], *from.parent);
   Group outside = g;
   outside.pc = from.return_to, outside.mask = mask, outside.frame = from.parent;
   if (g.mask == mask) {
@@ -236,8 +242,8 @@ void Run::leave(Warp& w, std::size_t group, const Instr& i, u32 mask) {
 }
 
 // ---- barriers -------------------------------------------------------------------------------------------------------------
-// bar.sync a, b: mode 0; bar.red: 1 popc, 2 and, 3 or; bar.arrive: 4. mode2: aligned. The lanes stay at the instruction until enough
-// threads have come. An aligned one waits for all lanes of the warp first.
+// bar.sync a, b: mode 0; bar.red: 1 popc, 2 and, 3 or; bar.arrive: 4. mode2: aligned. The lanes stay at the instruction until
+// enough threads have come. An aligned one waits for all lanes of the warp first.
 
 namespace {
 
@@ -260,7 +266,8 @@ void Run::arrive(Warp& w, std::size_t group, const Instr& i, u32 mask) {
   Group& g = w.groups[group];
   Block& b = *w.block;
   if (i.mode2 != 0) {  // aligned
-    if (mask != g.mask && state.checks.barriers) w.fault(FaultKind::kDivergentBarrier, i, first_lane(g.mask & ~mask), "some lanes of the warp skip it");
+    if (mask != g.mask && state.checks.barriers)
+      w.fault(FaultKind::kDivergentBarrier, i, first_lane(g.mask & ~mask), "some lanes of the warp skip it");
     if (mask != w.live && state.checks.barriers) {
       g.state = Group::kAwaiting;
       return;
@@ -281,13 +288,17 @@ void Run::arrive(Warp& w, std::size_t group, const Instr& i, u32 mask) {
   const std::size_t behind = first + 1, source = i.mode >= 1 && i.mode <= 3 ? i.ops.size() - 1 : i.ops.size();
   u32 expected = behind < source ? uniform(w, i, behind, mask, "the number of threads") : 0;
   if (behind < source && (expected == 0 || expected % 32 != 0))
-    w.fault(FaultKind::kInvalid, i, first_lane(mask), std::to_string(expected) + " threads at a barrier, expected a multiple of 32");
+    w.fault(FaultKind::kInvalid, i, first_lane(mask),
+            std::to_string(expected) + " threads at a barrier, expected a multiple of 32");
   Barrier& r = b.barriers[number];
-  const u32 arriving = static_cast<u32>(std::popcount(mask)) + (i.mode2 != 0 && expected != 0 ? static_cast<u32>(std::popcount(~w.live)) : 0);
+  const u32 arriving =
+      static_cast<u32>(std::popcount(mask)) + (i.mode2 != 0 && expected != 0 ? static_cast<u32>(std::popcount(~w.live)) : 0);
   if (r.arrived != 0 && r.expected != expected)
-    w.fault(FaultKind::kInvalid, i, first_lane(mask), "barrier " + std::to_string(number) + " is used for different numbers of threads at once");
+    w.fault(FaultKind::kInvalid, i, first_lane(mask),
+            "barrier " + std::to_string(number) + " is used for different numbers of threads at once");
   if (expected != 0 && r.arrived + arriving > expected)
-    w.fault(FaultKind::kInvalid, i, first_lane(mask), "more threads come to barrier " + std::to_string(number) + " than it is for");
+    w.fault(FaultKind::kInvalid, i, first_lane(mask),
+            "more threads come to barrier " + std::to_string(number) + " than it is for");
   r.expected = expected, r.arrived += arriving;
   join(r.clock, w.clock);
   r.clock[w.rank] = std::max(r.clock[w.rank], time);
@@ -323,7 +334,8 @@ void Run::release(Block& b, u32 barrier) {
       if (g.state != Group::kAtBarrier || g.barrier != barrier) continue;
       const Instr& i = image.code[g.pc];
       if (shared != nullptr && shared->mode != i.mode && state.checks.barriers)
-        w->fault(FaultKind::kDivergentBarrier, i, first_lane(g.mask), "others come to line " + std::to_string(shared->line) + ", another operation");
+        w->fault(FaultKind::kDivergentBarrier, i, first_lane(g.mask),
+                 "others come to line " + std::to_string(shared->line) + ", another operation");
       shared = &i;
       if (i.mode >= 1 && i.mode <= 3) {
         select(*w, g);
@@ -376,7 +388,9 @@ void add_control(Table& t) {
   };
   const Decoder trap = [](Decode& d) {
     d.operands(0, 0);
-    d.in.run = [](Warp& w, const Instr& i, u32 mask) { w.fault(FaultKind::kTrap, i, first_lane(mask), "the program stops itself"); };
+    d.in.run = [](Warp& w, const Instr& i, u32 mask) {
+      w.fault(FaultKind::kTrap, i, first_lane(mask), "the program stops itself");
+    };
   };
   t["trap"] = trap, t["brkpt"] = trap;
 }

@@ -32,8 +32,8 @@ struct Operand {
   enum Literal : u8 { kInteger, kFloat32, kFloat64 };
   Kind kind = kNone;
   Literal literal = kInteger;
-  u8 bits = 0;          // of the register
-  bool negate = false;  // !p
+  u8 bits = 0;                    // of the register
+  bool negate = false;            // !p
   Space space = Space::kGeneric;  // of an immediate that is a variable's address
   u32 index = 0;
   i64 offset = 0;
@@ -50,18 +50,18 @@ struct Instr {
   Unknown unknown = nullptr;  // of what nobody wrote some bits; null: one such bit makes all unknown
   Flow flow = Flow::kNext;
   bool guarded = false, guard_negated = false;
-  bool propagate = false;  // the results are written where all sources are
-  u8 results = 0;          // the first operands
-  u32 guard = 0;           // predicate
+  bool propagate = false;            // the results are written where all sources are
+  u8 results = 0;                    // the first operands
+  u32 guard = 0;                     // predicate
   T type = T::none, from = T::none;  // of the instruction; of a conversion's source and the like
   Space space = Space::kGeneric;
-  u8 count = 1;           // of a vector access, of matrices
+  u8 count = 1;            // of a vector access, of matrices
   u8 mode = 0, mode2 = 0;  // of the handler
   u32 flags = 0;
   u64 extra = 0;
   std::vector<Operand> ops;
-  int line = 0;           // of the text
-  u32 source_file = 0;    // number in files; 0: none
+  int line = 0;         // of the text
+  u32 source_file = 0;  // number in files; 0: none
   u32 source_line = 0;
   u32 begin = 0, end = 0;  // of the text
   u32 name = 0;            // of coverage
@@ -74,7 +74,7 @@ struct Variable {
   T type = T::none;
   u64 bytes = 0, align = 1;
   bool external = false;
-  u64 offset = 0;   // in shared memory, in the frame, among the parameters
+  u64 offset = 0;         // in shared memory, in the frame, among the parameters
   int function = -1;      // whose frame or parameters it belongs to
   bool of_entry = false;  // a parameter of an entry
   struct Pointer {
@@ -116,8 +116,8 @@ struct Image {
   std::vector<std::string> names;  // of coverage
   std::unordered_map<u32, std::string> files;
   std::vector<Kernel> kernels;
-  std::vector<u32> kernel_functions;  // their numbers
-  u64 dynamic_shared = 0;             // where the .extern array of shared memory begins
+  std::vector<u32> kernel_functions;              // their numbers
+  u64 dynamic_shared = 0;                         // where the .extern array of shared memory begins
   std::string instruction(const Instr& i) const;  // as written, on one line
 };
 

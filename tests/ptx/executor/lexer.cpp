@@ -9,7 +9,9 @@
 namespace ashlar::ptx {
 namespace {
 
-bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%' || c == '.'; }
+bool begins_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%' || c == '.';
+}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool in_word(char c) { return begins_word(c) || is_digit(c); }
 

@@ -7,7 +7,8 @@
 namespace ashlar::ptx {
 
 double value_of(u32 bits, const Format& f) {
-  const u32 mantissa = bits & ((1u << f.mantissa_bits) - 1), exponent = (bits >> f.mantissa_bits) & ((1u << f.exponent_bits) - 1);
+  const u32 mantissa = bits & ((1u << f.mantissa_bits) - 1),
+            exponent = (bits >> f.mantissa_bits) & ((1u << f.exponent_bits) - 1);
   const bool negative = (bits >> (f.mantissa_bits + f.exponent_bits) & 1) != 0;
   const int bias = (1 << (f.exponent_bits - 1)) - 1;
   double v = 0;
@@ -46,7 +47,8 @@ u32 round_to(double value, const Format& f, Rounding r, bool finite) {
   }
   const u32 n = static_cast<u32>(whole);
   // With the hidden bit the number carries into the exponent by itself.
-  u32 bits = n < 1u << f.mantissa_bits ? n : n - (1u << f.mantissa_bits) + (static_cast<u32>(exponent + bias) << f.mantissa_bits);
+  u32 bits =
+      n < 1u << f.mantissa_bits ? n : n - (1u << f.mantissa_bits) + (static_cast<u32>(exponent + bias) << f.mantissa_bits);
   if (bits > largest) bits = finite || down ? largest : infinity;
   return sign | bits;
 }

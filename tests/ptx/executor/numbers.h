@@ -19,7 +19,7 @@ inline u32 flushed_bits(u32 b) { return (b & 0x7f800000u) == 0 ? b & 0x80000000u
 
 struct Format {
   int exponent_bits, mantissa_bits;
-  bool infinity;   // the uppermost exponent is infinity and NaN; else it holds numbers, and all ones is the NaN (e4m3)
+  bool infinity;  // the uppermost exponent is infinity and NaN; else it holds numbers, and all ones is the NaN (e4m3)
   u32 nan;
 };
 constexpr Format kF16 = {5, 10, true, 0x7fff}, kBf16 = {8, 7, true, 0x7fff}, kTf32 = {8, 10, true, 0x7ffff},
@@ -31,8 +31,8 @@ u32 round_to(double value, const Format& f, Rounding r, bool finite = false);
 inline double f16_of(u64 bits) { return value_of(static_cast<u32>(bits) & 0xffff, kF16); }
 inline double bf16_of(u64 bits) { return f32_of(static_cast<u32>(bits) << 16); }
 
-// a * b + c in f64 with the last bit set where that is not exact, which any shorter format rounds to correctly. The product of a and b
-// must be exact.
+// a * b + c in f64 with the last bit set where that is not exact, which any shorter format rounds to correctly. The product of
+// a and b must be exact.
 double fused_to_odd(double a, double b, double c);
 
 class RoundingMode {  // of the host, for f32 and f64

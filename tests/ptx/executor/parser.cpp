@@ -141,7 +141,8 @@ Parser::Type Parser::type_words(const char* of) {  // .align 4 .v2 .b32
     if (w == "attribute") {
       next();
       expect('(');
-      if (!peek().word(".managed") && !peek().word(".unified")) fail("the attribute " + std::string(peek().text) + " is not known");
+      if (!peek().word(".managed") && !peek().word(".unified"))
+        fail("the attribute " + std::string(peek().text) + " is not known");
       while (!accept(')')) next();
       continue;
     }
@@ -286,7 +287,8 @@ void Parser::parameters(Function& f, std::vector<Operand>& to, bool entry, int n
       o.kind = family.predicate ? Operand::kPred : Operand::kReg, o.bits = family.bits, o.index = family.first;
     } else if (where == ".param") {
       Variable v;
-      v.name = std::string(name), v.space = Space::kParam, v.type = t.type, v.bytes = bytes, v.function = number, v.of_entry = entry;
+      v.name = std::string(name), v.space = Space::kParam, v.type = t.type, v.bytes = bytes, v.function = number,
+      v.of_entry = entry;
       v.align = t.align != 0 ? t.align : element;
       u64& at = offset;
       if (!entry) at = f.frame_bytes;
@@ -324,7 +326,8 @@ void Parser::tuning(Function& f) {
       three(f.kernel.most_threads);
     } else if (w == ".reqnctapercluster") {
       three(f.kernel.cluster);
-    } else if (w == ".minnctapersm" || w == ".maxnreg" || w == ".maxnctapersm" || w == ".maxclusterrank") {  // no meaning for values
+    } else if (w == ".minnctapersm" || w == ".maxnreg" || w == ".maxnctapersm" ||
+               w == ".maxclusterrank") {  // no meaning for values
       three(ignored);
     } else if (w == ".explicitcluster" || w == ".noreturn") {
       continue;
@@ -369,8 +372,8 @@ void Parser::function(bool entry, bool external) {
   scope_ = 0;
 }
 
-// Static shared memory: what the module and its functions have lies at one place for all; what an entry has lies behind that, and
-// dynamic memory behind the most that an entry has.
+// Static shared memory: what the module and its functions have lies at one place for all; what an entry has lies behind that,
+// and dynamic memory behind the most that an entry has.
 void Parser::layout() {
   u64 common = kFirstShared;
   const auto place = [&](u64 number, u64& at) {

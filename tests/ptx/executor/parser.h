@@ -95,7 +95,7 @@ class Parser {
   std::unordered_map<std::string_view, int> functions_;
   std::unordered_map<u64, u32> constants_;  // of the pool
   std::unordered_map<std::string_view, u32> names_;
-  u32 file_ = 0, line_ = 0;  // of the source, by .loc
+  u32 file_ = 0, line_ = 0;                  // of the source, by .loc
   std::vector<std::pair<int, u64>> shared_;  // variables of functions, by function
 };
 

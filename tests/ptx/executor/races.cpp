@@ -39,8 +39,10 @@ namespace {
 
 constexpr u16 kAtomic = 0x8000;
 
-[[noreturn]] void race(Warp& w, const Instr& i, int lane, const Place& p, u32 byte, bool store, const char* other, u32 warp, int thread) {
-  std::string text = std::string(store ? "writes" : "reads") + " shared memory at " + std::to_string(p.offset + byte) + " that ";
+[[noreturn]] void race(Warp& w, const Instr& i, int lane, const Place& p, u32 byte, bool store, const char* other, u32 warp,
+                       int thread) {
+  std::string text =
+      std::string(store ? "writes" : "reads") + " shared memory at " + std::to_string(p.offset + byte) + " that ";
   text += thread >= 0 ? "thread " + std::to_string(thread) : "warp " + std::to_string(warp);
   w.fault(FaultKind::kSharedRace, i, lane, text + " " + other + ", and nothing orders the two", p.offset + byte);
 }
@@ -58,7 +60,8 @@ void shared_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes,
     const u32 t = s.write_time[at];
     if (t <= p.block->begin || (s.write_thread[at] == me && (s.write_warp[at] & 0x7fffu) == w.rank)) continue;
     const u32 writer = s.write_warp[at] & 0x7fffu, thread = s.write_thread[at] & 0x7fffu;
-    if (writer != w.rank ? w.clock[writer] >= t : thread == me || lanes_met(w, static_cast<int>(thread & 31), lane, t)) continue;
+    if (writer != w.rank ? w.clock[writer] >= t : thread == me || lanes_met(w, static_cast<int>(thread & 31), lane, t))
+      continue;
     if (atomic && (s.write_thread[at] & kAtomic) != 0) continue;
     if (store && value != nullptr && p.data[n] == value[n]) continue;  // the same value
     race(w, i, lane, p, n, store, "wrote", writer, static_cast<int>(thread));
@@ -68,7 +71,9 @@ void shared_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes,
     u32* times = s.read_time[w.rank].data() + (p.offset - kFirstShared);
     u8* lanes = s.read_lane[w.rank].data() + (p.offset - kFirstShared);
     for (u32 n = 0; n < bytes; ++n) {
-      lanes[n] = times[n] <= p.block->begin || lanes[n] == lane || lanes_met(w, lanes[n] & 31, lane, times[n]) ? static_cast<u8>(lane) : u8(255);
+      lanes[n] = times[n] <= p.block->begin || lanes[n] == lane || lanes_met(w, lanes[n] & 31, lane, times[n])
+                     ? static_cast<u8>(lane)
+                     : u8(255);
       times[n] = now;
     }
     return;
@@ -96,12 +101,14 @@ void shared_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes,
   std::fill_n(s.write_warp.begin() + first, bytes, static_cast<u16>(w.rank));
 }
 
-void global_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes, bool store, bool atomic, u64 offset, const u8* value) {
+void global_access(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes, bool store, bool atomic, u64 offset,
+                   const u8* value) {
   Allocation& a = *p.allocation;
   if (a.internal && a.space != Space::kGlobal) return;
   if (!a.races) {
     a.races = std::make_unique<GlobalRaces>();
-    for (auto* plane : {&a.races->write_launch, &a.races->write_block, &a.races->read_launch, &a.races->read_block}) plane->resize(a.size);
+    for (auto* plane : {&a.races->write_launch, &a.races->write_block, &a.races->read_launch, &a.races->read_block})
+      plane->resize(a.size);
   }
   GlobalRaces& g = *a.races;
   const std::array<u32, 3>& id = w.block->id;
@@ -131,8 +138,8 @@ void accessed(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes, bool
       for (u32 n = 0; n < bytes; ++n)
         if (const u16 by = p.block->pending[p.offset - kFirstShared + n]; by != 0)
           w.fault(FaultKind::kPendingCopy, i, lane,
-                  std::string(store ? "writes" : "reads") + " shared memory at " + std::to_string(p.offset + n) + " that cp.async of thread " +
-                      std::to_string(by - 1) + " copies to, before its wait",
+                  std::string(store ? "writes" : "reads") + " shared memory at " + std::to_string(p.offset + n) +
+                      " that cp.async of thread " + std::to_string(by - 1) + " copies to, before its wait",
                   p.offset + n);
     if (checks.shared_races) shared_access(w, i, lane, p, bytes, store, atomic, value);
   } else if (p.allocation != nullptr && checks.global_races) {

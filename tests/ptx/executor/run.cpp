@@ -2,39 +2,47 @@
 // Which block, which warp, which lanes run next.
 #include <algorithm>
 
-#include "tests/ptx/executor/bulk.h"
+#include "tests/ptx/executor/instructions/bulk.h"
 #include "tests/ptx/executor/device.h"
 #include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
 
-constexpr u64 kSlice = 20000;        // instructions of a warp before another runs
-constexpr u64 kRounds = 400;         // of a cluster's warps before another cluster runs
+constexpr u64 kSlice = 20000;          // instructions of a warp before another runs
+constexpr u64 kRounds = 400;           // of a cluster's warps before another cluster runs
 constexpr std::size_t kResident = 64;  // clusters at once
-constexpr u64 kFair = 4096;          // instructions of a group of lanes before one that waits gets its turn
+constexpr u64 kFair = 4096;            // instructions of a group of lanes before one that waits gets its turn
 constexpr u32 kCredit = 512;
 
 void specials(Run& run, const Cluster& c, const Block& b, Warp& w) {
   w.specials.assign(static_cast<std::size_t>(Special::kCount) * 32, 0);
-  const auto set = [&](Special s, u64 value) { std::fill_n(w.specials.begin() + static_cast<std::ptrdiff_t>(s) * 32, 32, value); };
+  const auto set = [&](Special s, u64 value) {
+    std::fill_n(w.specials.begin() + static_cast<std::ptrdiff_t>(s) * 32, 32, value);
+  };
   const auto three = [&](Special first, const std::array<u32, 3>& v) {
     for (u32 d = 0; d < 3; ++d) set(static_cast<Special>(static_cast<u32>(first) + d), v[d]);
   };
   const Grid& g = run.grid;
   three(Special::kNtidX, g.block), three(Special::kCtaX, b.id), three(Special::kNctaX, g.grid);
   std::array<u32, 3> in = {}, of = {}, many = {};
-  for (std::size_t d = 0; d < 3; ++d) in[d] = b.id[d] % run.cluster[d], of[d] = b.id[d] / run.cluster[d], many[d] = g.grid[d] / run.cluster[d];
-  three(Special::kClusterId, of), three(Special::kNcluster, many), three(Special::kClusterCta, in), three(Special::kClusterNcta, run.cluster);
-  set(Special::kClusterRank, b.rank), set(Special::kClusterRanks, c.blocks.size() == 0 ? 1 : u64(run.cluster[0]) * run.cluster[1] * run.cluster[2]);
-  set(Special::kWarp, w.number), set(Special::kWarps, 64), set(Special::kSms, 1), set(Special::kDynamicShared, g.dynamic_shared);
+  for (std::size_t d = 0; d < 3; ++d)
+    in[d] = b.id[d] % run.cluster[d], of[d] = b.id[d] / run.cluster[d], many[d] = g.grid[d] / run.cluster[d];
+  three(Special::kClusterId, of), three(Special::kNcluster, many), three(Special::kClusterCta, in),
+      three(Special::kClusterNcta, run.cluster);
+  set(Special::kClusterRank, b.rank),
+      set(Special::kClusterRanks, c.blocks.size() == 0 ? 1 : u64(run.cluster[0]) * run.cluster[1] * run.cluster[2]);
+  set(Special::kWarp, w.number), set(Special::kWarps, 64), set(Special::kSms, 1),
+      set(Special::kDynamicShared, g.dynamic_shared);
   set(Special::kTotalShared, b.shared.size());
   set(Special::kExplicitCluster, run.function.kernel.cluster[0] != 0 || g.cluster[0] != 0);
   for (u32 l = 0; l < 32; ++l) {
     const auto lane = [&](Special s, u64 value) { w.specials[static_cast<std::size_t>(s) * 32 + l] = value; };
     const u32 t = w.first_thread + l, bit = 1u << l;
-    lane(Special::kTidX, t % g.block[0]), lane(Special::kTidY, t / g.block[0] % g.block[1]), lane(Special::kTidZ, t / g.block[0] / g.block[1]);
-    lane(Special::kLane, l), lane(Special::kMaskEq, bit), lane(Special::kMaskLt, bit - 1), lane(Special::kMaskLe, bit | (bit - 1));
+    lane(Special::kTidX, t % g.block[0]), lane(Special::kTidY, t / g.block[0] % g.block[1]),
+        lane(Special::kTidZ, t / g.block[0] / g.block[1]);
+    lane(Special::kLane, l), lane(Special::kMaskEq, bit), lane(Special::kMaskLt, bit - 1),
+        lane(Special::kMaskLe, bit | (bit - 1));
     lane(Special::kMaskGe, ~(bit - 1)), lane(Special::kMaskGt, ~(bit | (bit - 1)));
   }
 }
@@ -45,7 +53,8 @@ void unknown_bits(Warp& w, const Instr& i, u32 mask, std::array<u64, 32>& to) {
   each(mask, [&](int lane) {
     const std::size_t l = static_cast<std::size_t>(lane);
     u64 a[4] = {}, u[4] = {};
-    for (std::size_t n = 1; n < i.ops.size() && n < 5; ++n) a[n - 1] = values[n - 1][l], u[n - 1] = unknown_of(w, i.ops[n], lane);
+    for (std::size_t n = 1; n < i.ops.size() && n < 5; ++n)
+      a[n - 1] = values[n - 1][l], u[n - 1] = unknown_of(w, i.ops[n], lane);
     to[l] = (u[0] | u[1] | u[2] | u[3]) == 0 ? 0 : i.unknown(i, a, u);
   });
 }
@@ -74,7 +83,8 @@ std::unique_ptr<Cluster> Run::start(u64 number) {
   const u32 blocks = cluster[0] * cluster[1] * cluster[2], threads = grid.block[0] * grid.block[1] * grid.block[2];
   const u32 warps = (threads + 31) / 32;
   c->warps = blocks * warps;
-  const std::size_t bytes = grid.dynamic_shared != 0 ? image.dynamic_shared - kFirstShared + grid.dynamic_shared : function.kernel.shared_bytes;
+  const std::size_t bytes =
+      grid.dynamic_shared != 0 ? image.dynamic_shared - kFirstShared + grid.dynamic_shared : function.kernel.shared_bytes;
   for (u32 rank = 0; rank < blocks; ++rank) {
     auto b = std::make_unique<Block>();
     b->run = this, b->rank = rank, b->begin = time, b->live = threads;
@@ -170,7 +180,8 @@ Group* Run::choose(Warp& w) {
   Group* best = nullptr;
   for (Group& g : w.groups) {
     if (g.state != Group::kReady) continue;
-    if (best == nullptr || g.frame->depth > best->frame->depth || (g.frame->depth == best->frame->depth && g.pc < best->pc)) best = &g;
+    if (best == nullptr || g.frame->depth > best->frame->depth || (g.frame->depth == best->frame->depth && g.pc < best->pc))
+      best = &g;
   }
   if (best == nullptr || w.groups.size() == 1) return best;
   for (Group& g : w.groups)
@@ -261,7 +272,8 @@ void Run::execute(Warp& w, Group& g) {
   ++time;
   const std::size_t number = static_cast<std::size_t>(&g - w.groups.data());
   if (state.checks.most_instructions != 0 && report.warp_instructions > state.checks.most_instructions)
-    w.fault(FaultKind::kTooLong, i, first_lane(g.mask), "more than " + std::to_string(state.checks.most_instructions) + " instructions of warps");
+    w.fault(FaultKind::kTooLong, i, first_lane(g.mask),
+            "more than " + std::to_string(state.checks.most_instructions) + " instructions of warps");
   if (i.flow == Flow::kBranch) {
     ++loaded.counts[g.pc], ++report.warp_instructions, report.lane_instructions += static_cast<u64>(std::popcount(mask));
     return branch(w, number, mask, i.ops[0].index);
@@ -273,9 +285,15 @@ void Run::execute(Warp& w, Group& g) {
   if (i.flow != Flow::kNext) {
     if (i.flow != Flow::kBarrier) ++loaded.counts[g.pc];
     switch (i.flow) {
-      case Flow::kBranchIndexed: branch_indexed(w, number, i, mask); break;
-      case Flow::kCall: call(w, number, i, mask); break;
-      case Flow::kReturn: leave(w, number, i, mask); break;
+      case Flow::kBranchIndexed:
+        branch_indexed(w, number, i, mask);
+        break;
+      case Flow::kCall:
+        call(w, number, i, mask);
+        break;
+      case Flow::kReturn:
+        leave(w, number, i, mask);
+        break;
       case Flow::kExit: {
         const u32 rest = g.mask & ~mask;
         g.mask = rest;
@@ -286,7 +304,9 @@ void Run::execute(Warp& w, Group& g) {
         finish(w, mask);
         break;
       }
-      default: arrive(w, number, i, mask); return;
+      default:
+        arrive(w, number, i, mask);
+        return;
     }
     ++report.warp_instructions, report.lane_instructions += static_cast<u64>(std::popcount(mask));
   } else {
@@ -361,14 +381,14 @@ void Run::deadlock(Cluster& c) {
         if (++shown <= 12) {
           char lanes[16];
           std::snprintf(lanes, sizeof lanes, "%08x", g.mask);
-          text += "\n    lanes " + std::string(lanes) + " of warp " + std::to_string(w->number) + " of block " + std::to_string(b->id[0]) +
-                  " wait at line " + std::to_string(i.line) + ": " + image.instruction(i);
+          text += "\n    lanes " + std::string(lanes) + " of warp " + std::to_string(w->number) + " of block " +
+                  std::to_string(b->id[0]) + " wait at line " + std::to_string(i.line) + ": " + image.instruction(i);
         }
       }
       (void)aligned;
     }
   if (first == nullptr) throw Error("nothing can run, and nothing waits", 0);
-  const char* what = kind == FaultKind::kDeadlock          ? "what it waits for never comes"
+  const char* what = kind == FaultKind::kDeadlock           ? "what it waits for never comes"
                      : kind == FaultKind::kDivergentBarrier ? "lanes of a warp do not come to one barrier together"
                                                             : "lanes that the instruction is for do not come to it";
   first->fault(kind, image.code[pc], lane, what + text);

@@ -23,7 +23,8 @@ TensorMap decode(const std::array<std::uint64_t, 16>& w) {
   m.strides[0] = m.element_bytes;
   for (std::size_t d = 0; d < 5; ++d) m.extents[d] = w[2 + d];
   for (std::size_t d = 1; d < 5; ++d) m.strides[d] = w[6 + d];
-  for (std::size_t d = 0; d < 5; ++d) m.box[d] = static_cast<std::uint32_t>(w[11 + d]), m.element_strides[d] = static_cast<std::uint32_t>(w[11 + d] >> 32);
+  for (std::size_t d = 0; d < 5; ++d)
+    m.box[d] = static_cast<std::uint32_t>(w[11 + d]), m.element_strides[d] = static_cast<std::uint32_t>(w[11 + d] >> 32);
   return m;
 }
 

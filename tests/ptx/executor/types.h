@@ -18,8 +18,39 @@ using i64 = std::int64_t;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // the names of the types of PTX are those of the integers above
 enum class T : u8 {
-  none, pred, b1, b4, u4, s4, b8, u8, s8, b16, u16, s16, b32, u32, s32, b64, u64, s64, b128,
-  f16, bf16, f16x2, bf16x2, f32, tf32, f64, e4m3, e5m2, e4m3x2, e5m2x2, u16x2, s16x2, f32x2
+  none,
+  pred,
+  b1,
+  b4,
+  u4,
+  s4,
+  b8,
+  u8,
+  s8,
+  b16,
+  u16,
+  s16,
+  b32,
+  u32,
+  s32,
+  b64,
+  u64,
+  s64,
+  b128,
+  f16,
+  bf16,
+  f16x2,
+  bf16x2,
+  f32,
+  tf32,
+  f64,
+  e4m3,
+  e5m2,
+  e4m3x2,
+  e5m2x2,
+  u16x2,
+  s16x2,
+  f32x2
 };
 #pragma GCC diagnostic pop
 
@@ -40,8 +71,8 @@ inline const char* name_of(T t) { return row_of(t).name; }
 enum class Space : u8 { kGeneric, kGlobal, kShared, kSharedCluster, kLocal, kConst, kParam };
 const char* name_of(Space);
 
-// Generic addresses: global, constant and kernel parameters are pointers of the host. A shared address has in its upper byte (of 32
-// bits) 0 for the executing block's own, else one more than the rank of a block of the cluster.
+// Generic addresses: global, constant and kernel parameters are pointers of the host. A shared address has in its upper byte
+// (of 32 bits) 0 for the executing block's own, else one more than the rank of a block of the cluster.
 constexpr u64 kSharedWindow = u64(1) << 56, kLocalWindow = u64(1) << 57, kCodeWindow = u64(1) << 58;
 constexpr u32 kFirstShared = 1024, kFirstLocal = 64;
 

@@ -2,9 +2,9 @@
 #pragma once
 // A warp while it runs: its registers, the groups of lanes that are at one instruction, and what handlers of instructions use.
 //
-// Lanes that take different ways form groups. The group that is deepest in calls, and of these the one at the first instruction, runs
-// until it meets another, which it joins: lanes come together where the text comes together. A group that has run for long beside
-// others lets them run, so that lanes may wait for each other.
+// Lanes that take different ways form groups. The group that is deepest in calls, and of these the one at the first
+// instruction, runs until it meets another, which it joins: lanes come together where the text comes together. A group that has
+// run for long beside others lets them run, so that lanes may wait for each other.
 #include <bit>
 #include <deque>
 #include <map>
@@ -38,10 +38,53 @@ struct Group {
 };
 
 enum class Special : u32 {
-  kTidX, kTidY, kTidZ, kNtidX, kNtidY, kNtidZ, kCtaX, kCtaY, kCtaZ, kNctaX, kNctaY, kNctaZ, kLane, kWarp, kWarps, kSm, kSms, kGrid,
-  kMaskEq, kMaskLe, kMaskLt, kMaskGe, kMaskGt, kClock, kClockHigh, kClock64, kTimer, kTimerLow, kTimerHigh,
-  kClusterId, kClusterIdY, kClusterIdZ, kNcluster, kNclusterY, kNclusterZ, kClusterCta, kClusterCtaY, kClusterCtaZ,
-  kClusterNcta, kClusterNctaY, kClusterNctaZ, kClusterRank, kClusterRanks, kDynamicShared, kTotalShared, kExplicitCluster, kCount
+  kTidX,
+  kTidY,
+  kTidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kCtaX,
+  kCtaY,
+  kCtaZ,
+  kNctaX,
+  kNctaY,
+  kNctaZ,
+  kLane,
+  kWarp,
+  kWarps,
+  kSm,
+  kSms,
+  kGrid,
+  kMaskEq,
+  kMaskLe,
+  kMaskLt,
+  kMaskGe,
+  kMaskGt,
+  kClock,
+  kClockHigh,
+  kClock64,
+  kTimer,
+  kTimerLow,
+  kTimerHigh,
+  kClusterId,
+  kClusterIdY,
+  kClusterIdZ,
+  kNcluster,
+  kNclusterY,
+  kNclusterZ,
+  kClusterCta,
+  kClusterCtaY,
+  kClusterCtaZ,
+  kClusterNcta,
+  kClusterNctaY,
+  kClusterNctaZ,
+  kClusterRank,
+  kClusterRanks,
+  kDynamicShared,
+  kTotalShared,
+  kExplicitCluster,
+  kCount
 };
 struct SpecialRow {
   const char* name;
@@ -94,17 +137,17 @@ struct Warp {
   std::vector<u32> clock;           // of each warp of the cluster: until when all that it did comes before what comes here
   u32 cluster_arrived = 0;          // lanes, at barrier.cluster
   std::array<u32, 32> cluster_phase = {};
-  u32 rank = 0;                     // among the warps of the cluster
+  u32 rank = 0;  // among the warps of the cluster
 
   // of the group that runs
   u64* r = nullptr;
   u32 *k = nullptr, *p = nullptr, *pk = nullptr;
   const Frame* frame = nullptr;
   u32 carry = 0, carry_known = 0;  // condition codes
-  u32 stalled = 0;     // set by a handler: lanes that execute the instruction again, when others have come
-  bool yield = false;  // set by a handler: others should run first
+  u32 stalled = 0;                 // set by a handler: lanes that execute the instruction again, when others have come
+  bool yield = false;              // set by a handler: others should run first
   Allocation* last = nullptr;
-  std::map<u32, std::array<u64, 32>> partial;  // by slot: in lanes where it is not known, the bits that are not
+  std::map<u32, std::array<u64, 32>> partial;                  // by slot: in lanes where it is not known, the bits that are not
   std::map<std::pair<u32, u32>, std::pair<int, u64>> origins;  // of registers that were loaded unwritten: line and address
   std::shared_ptr<struct Wgmma> wgmma;
   std::array<BulkGroups, 32> bulk;

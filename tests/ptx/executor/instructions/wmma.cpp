@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tests/ptx/executor/lanes.h"
+#include "tests/ptx/executor/instructions/lanes.h"
 #include "tests/ptx/executor/numbers.h"
 
 namespace ashlar::ptx {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mbarrier: arrivals and bytes that are still to come, and phases. The 64 bits in shared memory say only that there is one; its counts
-// lie beside.
+// mbarrier: arrivals and bytes that are still to come, and phases. The 64 bits in shared memory say only that there is one; its
+// counts lie beside.
 #include <algorithm>
 #include <cstring>
 
-#include "tests/ptx/executor/bulk.h"
-#include "tests/ptx/executor/lanes.h"
+#include "tests/ptx/executor/instructions/bulk.h"
+#include "tests/ptx/executor/instructions/lanes.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -17,7 +17,8 @@ MbarrierNote& note_of(Warp& w, const Instr& i, int lane, const Place& p) {
   const auto at = p.block->mbarriers.find(p.offset);
   u64 mark = 0;
   std::memcpy(&mark, p.data, 8);
-  if (at == p.block->mbarriers.end() || mark != kMark) w.fault(FaultKind::kAsyncGroup, i, lane, "there is no mbarrier", p.offset);
+  if (at == p.block->mbarriers.end() || mark != kMark)
+    w.fault(FaultKind::kAsyncGroup, i, lane, "there is no mbarrier", p.offset);
   return at->second;
 }
 
@@ -37,7 +38,8 @@ void initialise(Warp& w, const Instr& i, u32 mask) {
   w.need_known(i, i.ops[1], mask, "the number of arrivals");
   each(mask, [&](int l) {
     const Place p = barrier_at(w, i, i.ops[0], l);
-    if (count[l] == 0 || count[l] >= (1u << 20)) w.fault(FaultKind::kAsyncGroup, i, l, std::to_string(count[l]) + " arrivals of an mbarrier");
+    if (count[l] == 0 || count[l] >= (1u << 20))
+      w.fault(FaultKind::kAsyncGroup, i, l, std::to_string(count[l]) + " arrivals of an mbarrier");
     const u8* value = reinterpret_cast<const u8*>(&kMark);
     accessed(w, i, l, p, 8, true, false, nullptr);
     std::memcpy(p.data, value, 8), std::memset(p.written, 1, 8);
@@ -72,7 +74,8 @@ void arrive(Warp& w, const Instr& i, u32 mask) {
       mbarrier_bytes(w, i, l, p, static_cast<i64>(value[l]));
     } else {
       if (i.mode == 4) m.expected -= value != nullptr ? static_cast<u32>(value[l]) : 1;
-      mbarrier_arrive(w, i, l, p, i.mode != 1 && value != nullptr ? static_cast<u32>(value[l]) : 1, i.mode == 1 ? static_cast<i64>(value[l]) : 0);
+      mbarrier_arrive(w, i, l, p, i.mode != 1 && value != nullptr ? static_cast<u32>(value[l]) : 1,
+                      i.mode == 1 ? static_cast<i64>(value[l]) : 0);
     }
     if (first != 0 && i.ops[0].kind == Operand::kReg) w.dst(i.ops[0])[l] = phase;
   });
@@ -88,7 +91,8 @@ void wait(Warp& w, const Instr& i, u32 mask) {
     const Place p = barrier_at(w, i, i.ops[1], l);
     MbarrierNote& m = note_of(w, i, l, p);
     const bool complete = i.mode != 0 ? (m.phase & 1) != (state[l] & 1) : m.phase != state[l];
-    if (i.mode != 0 && state[l] > 1) w.fault(FaultKind::kAsyncGroup, i, l, "the parity of a phase is " + std::to_string(state[l]));
+    if (i.mode != 0 && state[l] > 1)
+      w.fault(FaultKind::kAsyncGroup, i, l, "the parity of a phase is " + std::to_string(state[l]));
     if (!complete) return;
     join(w.clock, m.passed);
     done |= 1u << l;
@@ -128,7 +132,8 @@ void decode(Decode& d) {
   } else if (d.take("pending_count")) {
     d.fail("the number of pending arrivals of a state is not known");
   } else {
-    const bool arrives = d.take("arrive"), drops = !arrives && d.take("arrive_drop"), expects = d.take("expect_tx"), completes = d.take("complete_tx");
+    const bool arrives = d.take("arrive"), drops = !arrives && d.take("arrive_drop"), expects = d.take("expect_tx"),
+               completes = d.take("complete_tx");
     if (!arrives && !drops && !expects && !completes) d.fail("has no operation that is known");
     if (d.take("noComplete")) d.fail("the modifier .noComplete is not known");
     if (drops && expects) d.fail("the modifier .expect_tx of .arrive_drop is not known");
@@ -156,7 +161,8 @@ void cluster_barrier(Warp& w, const Instr& i, u32 mask) {
   for (const auto& b : c.blocks) live += b->live;
   if (i.mode == 0) {
     if ((w.cluster_arrived & mask) != 0)
-      w.fault(FaultKind::kInvalid, i, first_lane(w.cluster_arrived & mask), "arrives twice at the barrier of the cluster, without a wait");
+      w.fault(FaultKind::kInvalid, i, first_lane(w.cluster_arrived & mask),
+              "arrives twice at the barrier of the cluster, without a wait");
     w.cluster_arrived |= mask;
     each(mask, [&](int l) { w.cluster_phase[static_cast<std::size_t>(l)] = c.arrived_phase; });
     join(c.barrier.clock, w.clock);
@@ -171,7 +177,8 @@ void cluster_barrier(Warp& w, const Instr& i, u32 mask) {
   }
   u32 done = 0;
   each(mask, [&](int l) {
-    if ((w.cluster_arrived >> l & 1) == 0) w.fault(FaultKind::kInvalid, i, l, "waits at the barrier of the cluster without having arrived");
+    if ((w.cluster_arrived >> l & 1) == 0)
+      w.fault(FaultKind::kInvalid, i, l, "waits at the barrier of the cluster without having arrived");
     done |= u32(w.cluster_phase[static_cast<std::size_t>(l)] != c.arrived_phase) << l;
   });
   if (done != mask) {
@@ -188,7 +195,8 @@ void cluster_barrier(Warp& w, const Instr& i, u32 mask) {
 void mbarrier_arrive(Warp& w, const Instr& i, int lane, const Place& p, u32 count, i64 expected_bytes) {
   MbarrierNote& m = note_of(w, i, lane, p);
   if (count > m.arrivals)
-    w.fault(FaultKind::kAsyncGroup, i, lane, "more threads arrive at the mbarrier than the " + std::to_string(m.expected) + " that it was made for", p.offset);
+    w.fault(FaultKind::kAsyncGroup, i, lane,
+            "more threads arrive at the mbarrier than the " + std::to_string(m.expected) + " that it was made for", p.offset);
   join(m.clock, w.clock);
   m.clock[w.rank] = std::max(m.clock[w.rank], w.run->time);
   m.bytes += expected_bytes, m.arrivals -= count;

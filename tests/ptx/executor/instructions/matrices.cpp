@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ldmatrix, stmatrix, movmatrix: 8 x 8 matrices of 16 bits, whose rows lie in shared memory where lanes say, and of which each lane has
-// two neighbours of row lane / 4, or of column lane / 4 where it is transposed.
+// ldmatrix, stmatrix, movmatrix: 8 x 8 matrices of 16 bits, whose rows lie in shared memory where lanes say, and of which each
+// lane has two neighbours of row lane / 4, or of column lane / 4 where it is transposed.
 #include <cstring>
 
-#include "tests/ptx/executor/lanes.h"
+#include "tests/ptx/executor/instructions/lanes.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -121,7 +121,8 @@ void add_matrices(Table& t) {
   t["ldmatrix"] = [](Decode& d) { decode(d, false); };
   t["stmatrix"] = [](Decode& d) { decode(d, true); };
   t["movmatrix"] = [](Decode& d) {
-    if (!d.take("sync") || !d.take("aligned") || !d.take("m8n8") || !d.take("trans")) d.fail("expected .sync.aligned.m8n8.trans");
+    if (!d.take("sync") || !d.take("aligned") || !d.take("m8n8") || !d.take("trans"))
+      d.fail("expected .sync.aligned.m8n8.trans");
     d.type_among({T::b16});
     d.operands(2, 2);
     d.result(0, T::b32), d.value(1, T::b32);

@@ -36,7 +36,9 @@ void pack(Warp& w, const Instr& i, u32 mask) {
     const u64* a = w.src(v.parts[n]);
     known &= w.known_of(v.parts[n]);
     if ((mask & ~w.known_of(v.parts[n])) != 0 && bits_of(i.type) < 128)
-      each(mask, [&](int l) { unknown[static_cast<std::size_t>(l)] |= (unknown_of(w, v.parts[n], l) & low_bits(part)) << (part * static_cast<int>(n)); });
+      each(mask, [&](int l) {
+        unknown[static_cast<std::size_t>(l)] |= (unknown_of(w, v.parts[n], l) & low_bits(part)) << (part * static_cast<int>(n));
+      });
     const int at = part * static_cast<int>(n);
     each(mask, [&](int l) { r[static_cast<std::size_t>(l + (at >= 64 ? 32 : 0))] |= (a[l] & low_bits(part)) << (at & 63); });
   }
@@ -73,7 +75,8 @@ void unpack(Warp& w, const Instr& i, u32 mask) {
     each(mask, [&](int l) { d[l] = (a[static_cast<std::size_t>(l + (at >= 64 ? 32 : 0))] >> (at & 63)) & low_bits(part); });
     if (precise) {
       std::array<u64, 32> piece = {};
-      each(mask, [&](int l) { piece[static_cast<std::size_t>(l)] = unknown[static_cast<std::size_t>(l)] >> at & low_bits(part); });
+      each(mask,
+           [&](int l) { piece[static_cast<std::size_t>(l)] = unknown[static_cast<std::size_t>(l)] >> at & low_bits(part); });
       set_unknown(w, v.parts[n], mask, piece);
     } else {
       w.know(v.parts[n], mask, known);
@@ -160,8 +163,12 @@ void is_space(Decode& d) {
           yes = shared && (rank == 0 || rank == w.block->rank + 1);
           break;
         }
-        case Space::kSharedCluster: yes = shared; break;
-        case Space::kLocal: yes = local; break;
+        case Space::kSharedCluster:
+          yes = shared;
+          break;
+        case Space::kLocal:
+          yes = local;
+          break;
         default: {
           const Allocation* m = shared || local ? nullptr : w.run->state.find(a[l]);
           const Space is = m == nullptr ? Space::kGlobal : m->space;
@@ -182,7 +189,9 @@ void map_address(Decode& d) {  // mapa: the same place in another block of the c
   d.result(0, d.in.type), d.value(1, d.in.type), d.value(2, T::u32), d.results(1);
   d.in.run = [](Warp& w, const Instr& i, u32 mask) {
     map2<u64>(w, i, mask, [&](u64 a, u64 b) {
-      if (b >= w.run->current->blocks.size()) w.fault(FaultKind::kInvalid, i, first_lane(mask), "block " + std::to_string(b) + " of a cluster of " + std::to_string(w.run->current->blocks.size()));
+      if (b >= w.run->current->blocks.size())
+        w.fault(FaultKind::kInvalid, i, first_lane(mask),
+                "block " + std::to_string(b) + " of a cluster of " + std::to_string(w.run->current->blocks.size()));
       return (a & (i.mode != 0 ? 0xffffffu : ~u64(0xff000000u))) | (b + 1) << 24;
     });
   };

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tests/ptx/executor/decode.h"
-#include "tests/ptx/executor/lanes.h"
+#include "tests/ptx/executor/instructions/lanes.h"
 
 namespace ashlar::ptx {
 
@@ -58,7 +58,8 @@ void shuffle(Warp& w, const Instr& i, u32 mask) {
   if (ready == 0) return;
   w.need_known(i, i.ops[n + 1], ready, "the lane to read from"), w.need_known(i, i.ops[n + 2], ready, "the bound of lanes");
   std::array<u64, 32> a, b, c;
-  std::copy_n(w.src(i.ops[n]), 32, a.begin()), std::copy_n(w.src(i.ops[n + 1]), 32, b.begin()), std::copy_n(w.src(i.ops[n + 2]), 32, c.begin());
+  std::copy_n(w.src(i.ops[n]), 32, a.begin()), std::copy_n(w.src(i.ops[n + 1]), 32, b.begin()),
+      std::copy_n(w.src(i.ops[n + 2]), 32, c.begin());
   const u32 known = w.known_of(i.ops[n]);
   u64* d = w.dst(i.ops[0]);
   u32 in_range = 0, known_result = 0;
@@ -69,10 +70,17 @@ void shuffle(Warp& w, const Instr& i, u32 mask) {
     int j = 0;
     bool inside = false;
     switch (i.mode) {
-      case 0: j = lane - by, inside = j >= most; break;
-      case 1: j = lane + by, inside = j <= most; break;
-      case 2: j = lane ^ by, inside = j <= most; break;
-      default: j = least | (by & ~segment), inside = j <= most;
+      case 0:
+        j = lane - by, inside = j >= most;
+        break;
+      case 1:
+        j = lane + by, inside = j <= most;
+        break;
+      case 2:
+        j = lane ^ by, inside = j <= most;
+        break;
+      default:
+        j = least | (by & ~segment), inside = j <= most;
     }
     if (!inside) j = lane;
     d[l] = static_cast<u32>(a[static_cast<std::size_t>(j)]);
@@ -139,12 +147,23 @@ void reduce(Warp& w, const Instr& i, u32 mask) {
       const u32 v = static_cast<u32>(a[l]);
       const bool less = i.type == T::s32 ? static_cast<i32>(v) < static_cast<i32>(r) : v < r;
       switch (i.mode) {
-        case 0: r += v; break;
-        case 1: r = less ? v : r; break;
-        case 2: r = less ? r : v; break;
-        case 3: r &= v; break;
-        case 4: r |= v; break;
-        default: r ^= v;
+        case 0:
+          r += v;
+          break;
+        case 1:
+          r = less ? v : r;
+          break;
+        case 2:
+          r = less ? r : v;
+          break;
+        case 3:
+          r &= v;
+          break;
+        case 4:
+          r |= v;
+          break;
+        default:
+          r ^= v;
       }
     });
     each(lanes, [&](int l) { d[l] = r; });

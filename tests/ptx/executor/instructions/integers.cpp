@@ -5,7 +5,7 @@
 
 #include "tests/ptx/executor/decode.h"
 #include "tests/ptx/executor/device.h"
-#include "tests/ptx/executor/families.h"
+#include "tests/ptx/executor/instructions/families.h"
 #include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
@@ -17,15 +17,28 @@ __extension__ typedef __int128 i128;
 template <class F>
 void by_type(T t, F f) {  // f of a value of the C++ type
   switch (t) {
-    case T::u8: case T::b8: return f(u8());
-    case T::s8: return f(i8());
-    case T::u16: case T::b16: return f(u16());
-    case T::s16: return f(i16());
-    case T::u32: case T::b32: return f(u32());
-    case T::s32: return f(i32());
-    case T::u64: case T::b64: return f(u64());
-    case T::s64: return f(i64());
-    default: return;
+    case T::u8:
+    case T::b8:
+      return f(u8());
+    case T::s8:
+      return f(i8());
+    case T::u16:
+    case T::b16:
+      return f(u16());
+    case T::s16:
+      return f(i16());
+    case T::u32:
+    case T::b32:
+      return f(u32());
+    case T::s32:
+      return f(i32());
+    case T::u64:
+    case T::b64:
+      return f(u64());
+    case T::s64:
+      return f(i64());
+    default:
+      return;
   }
 }
 
@@ -37,35 +50,84 @@ Handler binary(T t, Op) {
   Handler h = nullptr;
   by_type(t, [&](auto zero) {
     using D = decltype(zero);
-    h = [](Warp& w, const Instr& i, u32 mask) { map2<D>(w, i, mask, [](u64 a, u64 b) { return Op()(static_cast<D>(a), static_cast<D>(b)); }); };
+    h = [](Warp& w, const Instr& i, u32 mask) {
+      map2<D>(w, i, mask, [](u64 a, u64 b) { return Op()(static_cast<D>(a), static_cast<D>(b)); });
+    };
   });
   return h;
 }
 
-struct Add { template <class D> D operator()(D a, D b) const { return static_cast<D>(static_cast<u64>(a) + static_cast<u64>(b)); } };
-struct Sub { template <class D> D operator()(D a, D b) const { return static_cast<D>(static_cast<u64>(a) - static_cast<u64>(b)); } };
-struct MulLow { template <class D> D operator()(D a, D b) const { return static_cast<D>(static_cast<u64>(a) * static_cast<u64>(b)); } };
-struct Min { template <class D> D operator()(D a, D b) const { return a < b ? a : b; } };
-struct Max { template <class D> D operator()(D a, D b) const { return a > b ? a : b; } };
-struct MinRelu { template <class D> D operator()(D a, D b) const { return std::max<D>(std::min(a, b), 0); } };
-struct MaxRelu { template <class D> D operator()(D a, D b) const { return std::max<D>(std::max(a, b), 0); } };
-template <class D> D high(D a, D b) {
-  if constexpr (std::is_signed_v<D>) return static_cast<D>((static_cast<i128>(a) * b) >> (sizeof(D) * 8));
-  else return static_cast<D>((static_cast<u128>(a) * b) >> (sizeof(D) * 8));
+struct Add {
+  template <class D>
+  D operator()(D a, D b) const {
+    return static_cast<D>(static_cast<u64>(a) + static_cast<u64>(b));
+  }
+};
+struct Sub {
+  template <class D>
+  D operator()(D a, D b) const {
+    return static_cast<D>(static_cast<u64>(a) - static_cast<u64>(b));
+  }
+};
+struct MulLow {
+  template <class D>
+  D operator()(D a, D b) const {
+    return static_cast<D>(static_cast<u64>(a) * static_cast<u64>(b));
+  }
+};
+struct Min {
+  template <class D>
+  D operator()(D a, D b) const {
+    return a < b ? a : b;
+  }
+};
+struct Max {
+  template <class D>
+  D operator()(D a, D b) const {
+    return a > b ? a : b;
+  }
+};
+struct MinRelu {
+  template <class D>
+  D operator()(D a, D b) const {
+    return std::max<D>(std::min(a, b), 0);
+  }
+};
+struct MaxRelu {
+  template <class D>
+  D operator()(D a, D b) const {
+    return std::max<D>(std::max(a, b), 0);
+  }
+};
+template <class D>
+D high(D a, D b) {
+  if constexpr (std::is_signed_v<D>)
+    return static_cast<D>((static_cast<i128>(a) * b) >> (sizeof(D) * 8));
+  else
+    return static_cast<D>((static_cast<u128>(a) * b) >> (sizeof(D) * 8));
 }
-struct MulHigh { template <class D> D operator()(D a, D b) const { return high(a, b); } };
+struct MulHigh {
+  template <class D>
+  D operator()(D a, D b) const {
+    return high(a, b);
+  }
+};
 // Division by zero gives all ones, as devices do; the remainder is then the dividend. The smallest number by -1 is itself.
 struct Div {
-  template <class D> D operator()(D a, D b) const {
+  template <class D>
+  D operator()(D a, D b) const {
     if (b == 0) return static_cast<D>(~D(0));
-    if constexpr (std::is_signed_v<D>) if (b == -1) return static_cast<D>(0 - static_cast<u64>(a));
+    if constexpr (std::is_signed_v<D>)
+      if (b == -1) return static_cast<D>(0 - static_cast<u64>(a));
     return static_cast<D>(a / b);
   }
 };
 struct Rem {
-  template <class D> D operator()(D a, D b) const {
+  template <class D>
+  D operator()(D a, D b) const {
     if (b == 0) return a;
-    if constexpr (std::is_signed_v<D>) if (b == -1) return D(0);
+    if constexpr (std::is_signed_v<D>)
+      if (b == -1) return D(0);
     return static_cast<D>(a % b);
   }
 };
@@ -106,8 +168,9 @@ void integer_sum(Decode& d, bool sub) {
     d.in.run = [](Warp& w, const Instr& i, u32 mask) {
       map2<i32>(w, i, mask, [&](u64 a, u64 b) {
         const i64 x = static_cast<i32>(a), y = static_cast<i32>(b), s = i.mode != 0 ? x - y : x + y;
-        return static_cast<i32>(s < std::numeric_limits<i32>::min() ? std::numeric_limits<i32>::min()
-                                : s > std::numeric_limits<i32>::max() ? std::numeric_limits<i32>::max() : s);
+        return static_cast<i32>(s < std::numeric_limits<i32>::min()   ? std::numeric_limits<i32>::min()
+                                : s > std::numeric_limits<i32>::max() ? std::numeric_limits<i32>::max()
+                                                                      : s);
       });
     };
     return;
@@ -133,7 +196,9 @@ void integer_product(Decode& d) {
     using D = decltype(zero);
     using W = std::conditional_t<sizeof(D) == 2, i32, i64>;
     d.in.run = [](Warp& w, const Instr& i, u32 mask) {
-      map2<W>(w, i, mask, [](u64 a, u64 b) { return static_cast<W>(static_cast<i64>(static_cast<D>(a)) * static_cast<i64>(static_cast<D>(b))); });
+      map2<W>(w, i, mask, [](u64 a, u64 b) {
+        return static_cast<W>(static_cast<i64>(static_cast<D>(a)) * static_cast<i64>(static_cast<D>(b)));
+      });
     };
   });
 }
@@ -193,7 +258,8 @@ void multiply_add(Decode& d) {
     d.in.run = [](Warp& w, const Instr& i, u32 mask) {
       map3<i32>(w, i, mask, [](u64 a, u64 b, u64 c) {
         const i64 s = i64(high(static_cast<i32>(a), static_cast<i32>(b))) + static_cast<i32>(c);
-        return static_cast<i32>(std::min<i64>(std::max<i64>(s, std::numeric_limits<i32>::min()), std::numeric_limits<i32>::max()));
+        return static_cast<i32>(
+            std::min<i64>(std::max<i64>(s, std::numeric_limits<i32>::min()), std::numeric_limits<i32>::max()));
       });
     };
     return;
@@ -201,21 +267,27 @@ void multiply_add(Decode& d) {
   by_type(t, [&](auto zero) {
     using D = decltype(zero);
     if (form == 0)
-      d.in.run = [](Warp& w, const Instr& i, u32 mask) { map3<D>(w, i, mask, [](u64 a, u64 b, u64 c) { return static_cast<D>(a * b + c); }); };
+      d.in.run = [](Warp& w, const Instr& i, u32 mask) {
+        map3<D>(w, i, mask, [](u64 a, u64 b, u64 c) { return static_cast<D>(a * b + c); });
+      };
     else if (form == 1)
       d.in.run = [](Warp& w, const Instr& i, u32 mask) {
-        map3<D>(w, i, mask, [](u64 a, u64 b, u64 c) { return static_cast<D>(static_cast<u64>(high(static_cast<D>(a), static_cast<D>(b))) + c); });
+        map3<D>(w, i, mask, [](u64 a, u64 b, u64 c) {
+          return static_cast<D>(static_cast<u64>(high(static_cast<D>(a), static_cast<D>(b))) + c);
+        });
       };
     else if (sizeof(D) == 2)
       d.in.run = [](Warp& w, const Instr& i, u32 mask) {
         map3<u32>(w, i, mask, [](u64 a, u64 b, u64 c) {
-          return static_cast<u32>(static_cast<i64>(static_cast<D>(a)) * static_cast<i64>(static_cast<D>(b)) + static_cast<i64>(c));
+          return static_cast<u32>(static_cast<i64>(static_cast<D>(a)) * static_cast<i64>(static_cast<D>(b)) +
+                                  static_cast<i64>(c));
         });
       };
     else
       d.in.run = [](Warp& w, const Instr& i, u32 mask) {
         map3<u64>(w, i, mask, [](u64 a, u64 b, u64 c) {
-          return static_cast<u64>(static_cast<i64>(static_cast<D>(a))) * static_cast<u64>(static_cast<i64>(static_cast<D>(b))) + c;
+          return static_cast<u64>(static_cast<i64>(static_cast<D>(a))) * static_cast<u64>(static_cast<i64>(static_cast<D>(b))) +
+                 c;
         });
       };
   });
@@ -238,14 +310,18 @@ void product24(Decode& d, bool sum) {
       map3<u32>(w, i, mask, [&](u64 a, u64 b, u64 c) { return static_cast<u32>(decltype(product)()(i, a, b) + c); });
     };
   else
-    d.in.run = [](Warp& w, const Instr& i, u32 mask) { map2<u32>(w, i, mask, [&](u64 a, u64 b) { return decltype(product)()(i, a, b); }); };
+    d.in.run = [](Warp& w, const Instr& i, u32 mask) {
+      map2<u32>(w, i, mask, [&](u64 a, u64 b) { return decltype(product)()(i, a, b); });
+    };
 }
 
 // mode: signs of a and b; mode2: 0 dp4a, 1 dp2a.lo, 2 dp2a.hi
 void dot(Warp& w, const Instr& i, u32 mask) {
   map3<u32>(w, i, mask, [&](u64 a, u64 b, u64 c) {
     u32 sum = static_cast<u32>(c);
-    const auto byte = [](u64 v, int n, bool s) { return s ? i32(static_cast<i8>(v >> (8 * n))) : i32(static_cast<u8>(v >> (8 * n))); };
+    const auto byte = [](u64 v, int n, bool s) {
+      return s ? i32(static_cast<i8>(v >> (8 * n))) : i32(static_cast<u8>(v >> (8 * n)));
+    };
     const bool sa = (i.mode & 1) != 0, sb = (i.mode & 2) != 0;
     if (i.mode2 == 0) {
       for (int n = 0; n < 4; ++n) sum += static_cast<u32>(byte(a, n, sa) * byte(b, n, sb));
@@ -268,7 +344,8 @@ void sad(Decode& d) {
     d.in.run = [](Warp& w, const Instr& i, u32 mask) {
       map3<D>(w, i, mask, [](u64 a, u64 b, u64 c) {
         const D x = static_cast<D>(a), y = static_cast<D>(b);
-        return static_cast<D>(c + (x < y ? static_cast<u64>(y) - static_cast<u64>(x) : static_cast<u64>(x) - static_cast<u64>(y)));
+        return static_cast<D>(c +
+                              (x < y ? static_cast<u64>(y) - static_cast<u64>(x) : static_cast<u64>(x) - static_cast<u64>(y)));
       });
     };
   });
@@ -280,15 +357,18 @@ void with_carry(Warp& w, const Instr& i, u32 mask) {
   const bool wide = bits_of(i.type) == 64, sub = i.mode == 1, product = i.mode >= 2;
   const u64 *a = w.src(i.ops[1], 0), *b = w.src(i.ops[2], 1), *c = product ? w.src(i.ops[3], 2) : nullptr;
   u64* d = w.dst(i.ops[0]);
-  if ((i.mode2 & 1) != 0 && (mask & ~w.carry_known) != 0) w.fault(FaultKind::kUnwritten, i, first_lane(mask & ~w.carry_known), "the carry is of no instruction before");
+  if ((i.mode2 & 1) != 0 && (mask & ~w.carry_known) != 0)
+    w.fault(FaultKind::kUnwritten, i, first_lane(mask & ~w.carry_known), "the carry is of no instruction before");
   each(mask, [&](int l) {
     u64 x = a[l], y = b[l];
     if (product) {
       if (wide) {
-        const u128 p = is_signed(i.type) ? static_cast<u128>(static_cast<i128>(static_cast<i64>(x)) * static_cast<i64>(y)) : static_cast<u128>(x) * y;
+        const u128 p = is_signed(i.type) ? static_cast<u128>(static_cast<i128>(static_cast<i64>(x)) * static_cast<i64>(y))
+                                         : static_cast<u128>(x) * y;
         x = static_cast<u64>(i.mode == 2 ? p : p >> 64);
       } else {
-        const u64 p = is_signed(i.type) ? static_cast<u64>(static_cast<i64>(static_cast<i32>(x)) * static_cast<i32>(y)) : u64(static_cast<u32>(x)) * static_cast<u32>(y);
+        const u64 p = is_signed(i.type) ? static_cast<u64>(static_cast<i64>(static_cast<i32>(x)) * static_cast<i32>(y))
+                                        : u64(static_cast<u32>(x)) * static_cast<u32>(y);
         x = static_cast<u32>(i.mode == 2 ? p : p >> 32);
       }
       y = c[l];

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tests/ptx/executor/device.h"
-#include "tests/ptx/executor/families.h"
+#include "tests/ptx/executor/instructions/families.h"
 #include "tests/ptx/executor/numbers.h"
 #include "tests/ptx/executor/partial.h"
 
@@ -50,19 +50,27 @@ void integers(Warp& w, const Instr& i, u32 mask) {
 
 double float_in(const Instr& i, u64 v) {
   switch (i.from) {
-    case T::f16: return f16_of(v & 0xffff);
-    case T::bf16: return bf16_of(v & 0xffff);
-    case T::f64: return f64_of(v);
-    default: return (i.flags & kFtz) != 0 ? flushed(f32_of(v)) : f32_of(v);
+    case T::f16:
+      return f16_of(v & 0xffff);
+    case T::bf16:
+      return bf16_of(v & 0xffff);
+    case T::f64:
+      return f64_of(v);
+    default:
+      return (i.flags & kFtz) != 0 ? flushed(f32_of(v)) : f32_of(v);
   }
 }
 
 double integral(double v, u8 rounding) {
   switch (rounding) {
-    case kZero: return std::trunc(v);
-    case kDown: return std::floor(v);
-    case kUp: return std::ceil(v);
-    default: return std::nearbyint(v);
+    case kZero:
+      return std::trunc(v);
+    case kDown:
+      return std::floor(v);
+    case kUp:
+      return std::ceil(v);
+    default:
+      return std::nearbyint(v);
   }
 }
 
@@ -72,10 +80,14 @@ u64 float_out(const Instr& i, double v) {
   const Rounding r = static_cast<Rounding>(i.mode2 == 1 ? u8(kNearest) : i.mode);
   const bool finite = i.mode2 == 2;
   switch (i.type) {
-    case T::f16: return round_to(v, kF16, r, finite);
-    case T::bf16: return round_to(v, kBf16, r, finite);
-    case T::tf32: return std::isnan(v) ? 0x7fffffffu : u64(round_to(v, kTf32, r, finite)) << 13;
-    case T::f64: return bits_of_f64(v);
+    case T::f16:
+      return round_to(v, kF16, r, finite);
+    case T::bf16:
+      return round_to(v, kBf16, r, finite);
+    case T::tf32:
+      return std::isnan(v) ? 0x7fffffffu : u64(round_to(v, kTf32, r, finite)) << 13;
+    case T::f64:
+      return bits_of_f64(v);
     default: {
       float f = 0;
       {
@@ -101,7 +113,8 @@ void floats(Warp& w, const Instr& i, u32 mask) {
   });
 }
 
-void to_integers(Warp& w, const Instr& i, u32 mask) {  // what is out of range becomes the nearest; a NaN 0, from or to 64 bits the sign bit
+void to_integers(Warp& w, const Instr& i,
+                 u32 mask) {  // what is out of range becomes the nearest; a NaN 0, from or to 64 bits the sign bit
   const u64* a = w.src(i.ops[1]);
   u64* d = w.dst(i.ops[0]);
   const int n = bits_of(i.type);
@@ -114,7 +127,9 @@ void to_integers(Warp& w, const Instr& i, u32 mask) {  // what is out of range b
       v = integral(v, i.mode);
       if (is_signed(i.type)) {
         const double most = std::ldexp(1.0, n - 1);
-        r = v >= most ? (u64(1) << (n - 1)) - 1 : v < -most ? static_cast<u64>(-(i64(1) << (n - 2)) * 2) : static_cast<u64>(static_cast<i64>(v));
+        r = v >= most   ? (u64(1) << (n - 1)) - 1
+            : v < -most ? static_cast<u64>(-(i64(1) << (n - 2)) * 2)
+                        : static_cast<u64>(static_cast<i64>(v));
       } else {
         const double most = std::ldexp(1.0, n);
         r = v >= most ? ~u64(0) : v <= 0 ? 0 : static_cast<u64>(v);

@@ -12,7 +12,8 @@ u64 address_of(Warp& w, const Instr& i, const Operand& o, int lane) {
   const Operand& base = o.parts[0];
   const u64 value = base.kind == Operand::kReg ? w.r[std::size_t(base.index) * 32 + static_cast<u32>(lane)] : w.src(base)[lane];
   (void)i;
-  if (base.kind == Operand::kReg && base.bits == 32) return static_cast<u32>(static_cast<u32>(value) + static_cast<u32>(o.offset));
+  if (base.kind == Operand::kReg && base.bits == 32)
+    return static_cast<u32>(static_cast<u32>(value) + static_cast<u32>(o.offset));
   return value + static_cast<u64>(o.offset);
 }
 
@@ -63,7 +64,8 @@ void load(Warp& w, const Instr& i, u32 mask) {
       u64* d = w.r + std::size_t(o.index) * 32 + static_cast<u32>(l);
       if (bytes == 16) {
         *d = fetched(from, 8), d[32] = fetched(from + 8, 8);
-        know_lane(w, i, o.index, l, all_written(shadow, 8), at), know_lane(w, i, o.index + 1, l, all_written(shadow + 8, 8), at);
+        know_lane(w, i, o.index, l, all_written(shadow, 8), at),
+            know_lane(w, i, o.index + 1, l, all_written(shadow + 8, 8), at);
         continue;
       }
       u64 v = fetched(from, bytes);
@@ -95,7 +97,8 @@ void store(Warp& w, const Instr& i, u32 mask) {
       if (!is_known) {
         const u64 unknown = bytes == 16 ? ~u64(0) : unknown_of(w, o, l);
         bool any = false;
-        for (u32 n = 0; n < bytes; ++n) known[e * bytes + n] = n < 8 && (unknown >> (8 * n) & 0xff) == 0, any = any || known[e * bytes + n] == 0;
+        for (u32 n = 0; n < bytes; ++n)
+          known[e * bytes + n] = n < 8 && (unknown >> (8 * n) & 0xff) == 0, any = any || known[e * bytes + n] == 0;
         if (any && p.allocation != nullptr) w.need_known(i, o, 1u << l, "what is stored in global memory");
       }
       if (bytes == 16)
@@ -136,7 +139,8 @@ void common(Decode& d, bool is_store) {
   vectors(d);
   d.in.type = d.type();
   const T t = d.in.type;
-  if (t == T::pred || bits_of(t) < 8 || t == T::f16x2 || t == T::bf16x2 || t == T::tf32) d.fail(std::string("is not known for .") + name_of(t));
+  if (t == T::pred || bits_of(t) < 8 || t == T::f16x2 || t == T::bf16x2 || t == T::tf32)
+    d.fail(std::string("is not known for .") + name_of(t));
   if (u32(bytes_of(t)) * d.in.count > 32) d.fail("an access has at most 32 bytes");
   const std::size_t n = hinted ? 3 : 2;
   d.operands(n, n);
@@ -149,8 +153,8 @@ void common(Decode& d, bool is_store) {
 
 void nothing(Warp&, const Instr&, u32) {}
 
-// Each lane's accesses come in order, and every one sees what came before in the order of execution: a fence has nothing to do. What a
-// program would see without one is not modelled.
+// Each lane's accesses come in order, and every one sees what came before in the order of execution: a fence has nothing to do.
+// What a program would see without one is not modelled.
 void fence(Decode& d) {
   const bool proxy = d.name == "fence" && (d.take("proxy") || d.take("mbarrier_init"));
   bool async = false;
@@ -170,14 +174,14 @@ void fence(Decode& d) {
   }
   d.in.run = nothing;
   if (async)
-    d.in.run = [](Warp& w, const Instr&, u32 mask) { each(mask, [&](int l) { w.proxy_fenced[static_cast<std::size_t>(l)] = w.run->time; }); };
+    d.in.run = [](Warp& w, const Instr&, u32 mask) {
+      each(mask, [&](int l) { w.proxy_fenced[static_cast<std::size_t>(l)] = w.run->time; });
+    };
 }
 
 void prefetch(Decode& d) {
   d.in.space = d.space(Space::kGeneric);
-  if (!d.take("tensormap") && d.one_of({"L1", "L2"}) < 0) {
-    d.hints();
-  }
+  if (!d.take("tensormap") && d.one_of({"L1", "L2"}) < 0) { d.hints(); }
   for (const char* s : {"L2::evict_last", "L2::evict_normal"}) d.take(s);
   d.operands(1, 2);
   d.address(0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arithmetic on f16 and bf16, alone and in pairs. Sums and products of them are exact in f64, or rounded to odd there, so that one
-// rounding follows.
+// Arithmetic on f16 and bf16, alone and in pairs. Sums and products of them are exact in f64, or rounded to odd there, so that
+// one rounding follows.
 #include <algorithm>
 #include <cmath>
 
 #include "tests/ptx/executor/device.h"
-#include "tests/ptx/executor/families.h"
+#include "tests/ptx/executor/instructions/families.h"
 #include "tests/ptx/executor/numbers.h"
 
 namespace ashlar::ptx {
@@ -23,7 +23,9 @@ struct Bf16 {
 template <class H>
 double in(const Instr& i, u32 bits) {
   const double v = H::of(bits & 0xffff);
-  return (i.flags & kFtz) != 0 && std::fabs(v) < std::ldexp(1.0, 2 - (1 << (H::format.exponent_bits - 1))) ? std::copysign(0.0, v) : v;
+  return (i.flags & kFtz) != 0 && std::fabs(v) < std::ldexp(1.0, 2 - (1 << (H::format.exponent_bits - 1)))
+             ? std::copysign(0.0, v)
+             : v;
 }
 
 template <class H>
@@ -57,14 +59,22 @@ u32 one(const Instr& i, u32 a, u32 b, u32 c) {
   } else {
     const double x = in<H>(i, a), y = in<H>(i, b);
     switch (op) {
-      case Half::kAdd: return out<H>(i, fused_to_odd(x, 1, y));
-      case Half::kSub: return out<H>(i, fused_to_odd(x, 1, -y));
-      case Half::kMul: return out<H>(i, x * y);
-      case Half::kFma: return out<H>(i, fused_to_odd(x, y, in<H>(i, c)));
-      case Half::kMin: return out<H>(i, least(i, x, y, false));
-      case Half::kMax: return out<H>(i, least(i, x, y, true));
-      case Half::kEx2: return out<H>(i, std::exp2(x));
-      default: return out<H>(i, std::tanh(x));
+      case Half::kAdd:
+        return out<H>(i, fused_to_odd(x, 1, y));
+      case Half::kSub:
+        return out<H>(i, fused_to_odd(x, 1, -y));
+      case Half::kMul:
+        return out<H>(i, x * y);
+      case Half::kFma:
+        return out<H>(i, fused_to_odd(x, y, in<H>(i, c)));
+      case Half::kMin:
+        return out<H>(i, least(i, x, y, false));
+      case Half::kMax:
+        return out<H>(i, least(i, x, y, true));
+      case Half::kEx2:
+        return out<H>(i, std::exp2(x));
+      default:
+        return out<H>(i, std::tanh(x));
     }
   }
 }
@@ -78,7 +88,9 @@ void run(Warp& w, const Instr& i, u32 mask) {
   u64* d = w.dst(i.ops[0]);
   each(mask, [&](int l) {
     const auto part = [&](int n) {
-      return one<H, op>(i, static_cast<u32>(a[l] >> n) & 0xffff, static_cast<u32>(b[l] >> n) & 0xffff, static_cast<u32>(c[l] >> n) & 0xffff) & 0xffff;
+      return one<H, op>(i, static_cast<u32>(a[l] >> n) & 0xffff, static_cast<u32>(b[l] >> n) & 0xffff,
+                        static_cast<u32>(c[l] >> n) & 0xffff) &
+             0xffff;
     };
     const u32 low = part(0);
     d[l] = pair ? low | part(16) << 16 : low;
@@ -88,16 +100,26 @@ void run(Warp& w, const Instr& i, u32 mask) {
 template <class H>
 Handler handler(Half op) {
   switch (op) {
-    case Half::kAdd: return run<H, Half::kAdd>;
-    case Half::kSub: return run<H, Half::kSub>;
-    case Half::kMul: return run<H, Half::kMul>;
-    case Half::kFma: return run<H, Half::kFma>;
-    case Half::kMin: return run<H, Half::kMin>;
-    case Half::kMax: return run<H, Half::kMax>;
-    case Half::kNeg: return run<H, Half::kNeg>;
-    case Half::kAbs: return run<H, Half::kAbs>;
-    case Half::kEx2: return run<H, Half::kEx2>;
-    default: return run<H, Half::kTanh>;
+    case Half::kAdd:
+      return run<H, Half::kAdd>;
+    case Half::kSub:
+      return run<H, Half::kSub>;
+    case Half::kMul:
+      return run<H, Half::kMul>;
+    case Half::kFma:
+      return run<H, Half::kFma>;
+    case Half::kMin:
+      return run<H, Half::kMin>;
+    case Half::kMax:
+      return run<H, Half::kMax>;
+    case Half::kNeg:
+      return run<H, Half::kNeg>;
+    case Half::kAbs:
+      return run<H, Half::kAbs>;
+    case Half::kEx2:
+      return run<H, Half::kEx2>;
+    default:
+      return run<H, Half::kTanh>;
   }
 }
 
@@ -105,7 +127,9 @@ Handler handler(Half op) {
 
 void half(Decode& d, Half op) {
   const T t = d.in.type;
-  const std::size_t n = op == Half::kFma ? 4 : op == Half::kNeg || op == Half::kAbs || op == Half::kEx2 || op == Half::kTanh ? 2 : 3;
+  const std::size_t n = op == Half::kFma                                                                ? 4
+                        : op == Half::kNeg || op == Half::kAbs || op == Half::kEx2 || op == Half::kTanh ? 2
+                                                                                                        : 3;
   d.operands(n, n);
   d.result(0, t), d.values(1, t), d.results(1);
   const bool bf = t == T::bf16 || t == T::bf16x2;

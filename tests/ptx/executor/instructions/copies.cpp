@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cp.async and its groups. A copy is made when its thread waits for it, and until then its destination is marked: neither is a wait that
-// is missing hidden by a copy that came early, nor is its absence silent.
+// cp.async and its groups. A copy is made when its thread waits for it, and until then its destination is marked: neither is a
+// wait that is missing hidden by a copy that came early, nor is its absence silent.
 #include <cstring>
 
-#include "tests/ptx/executor/bulk.h"
-#include "tests/ptx/executor/lanes.h"
+#include "tests/ptx/executor/instructions/bulk.h"
+#include "tests/ptx/executor/instructions/lanes.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -17,7 +17,8 @@ void complete(Warp& w, const Instr& i, int lane, const AsyncCopy& c) {
     accessed(w, i, lane, from, c.valid, false, false, nullptr);
     std::memcpy(b.shared.data() + at, from.data, c.valid), std::memcpy(b.written.data() + at, from.written, c.valid);
   }
-  std::memset(b.shared.data() + at + c.valid, 0, c.bytes - c.valid), std::memset(b.written.data() + at + c.valid, 1, c.bytes - c.valid);
+  std::memset(b.shared.data() + at + c.valid, 0, c.bytes - c.valid),
+      std::memset(b.written.data() + at + c.valid, 1, c.bytes - c.valid);
   for (u32 n = 0; n < c.bytes; ++n)
     if (b.pending[at + n] == w.thread(lane) + 1) b.pending[at + n] = 0, --b.pending_bytes;
   if (w.run->state.checks.shared_races) {  // written now, not when it was issued
@@ -36,7 +37,8 @@ void issue(Warp& w, const Instr& i, u32 mask) {
   each(mask, [&](int l) {
     AsyncCopy c;
     c.bytes = bytes, c.valid = sized ? static_cast<u32>(valid[l]) : (ignored >> l & 1) != 0 ? 0 : bytes, c.line = i.line;
-    if (c.valid > bytes) w.fault(FaultKind::kInvalid, i, l, "copies " + std::to_string(c.valid) + " bytes to " + std::to_string(bytes));
+    if (c.valid > bytes)
+      w.fault(FaultKind::kInvalid, i, l, "copies " + std::to_string(c.valid) + " bytes to " + std::to_string(bytes));
     const Place to = locate(w, i, l, Space::kShared, address_of(w, i, i.ops[0], l), bytes, true, bytes);
     c.to = to.offset;
     if (c.valid > 0) {
@@ -116,7 +118,8 @@ void decode(Decode& d) {
     return;
   }
   const int level = d.must("cache operator (.ca, .cg)", {"ca", "cg"});
-  if (d.space(Space::kGeneric) == Space::kGeneric || d.space(Space::kGeneric) == Space::kGeneric) d.fail("expected .shared.global");
+  if (d.space(Space::kGeneric) == Space::kGeneric || d.space(Space::kGeneric) == Space::kGeneric)
+    d.fail("expected .shared.global");
   const bool hinted = d.take("L2::cache_hint");
   d.hints();
   d.operands(3, hinted ? 5 : 4);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// wgmma: each of the four warps of a warpgroup makes 16 of the 64 rows. Matrices are read from shared memory when the first of the four
-// waits for the group, for all four, whose products are one operation; so one thread may tell others that the memory is free. A warp's sums
-// are made when it waits itself, and until then its accumulators count as unwritten.
+// wgmma: each of the four warps of a warpgroup makes 16 of the 64 rows. Matrices are read from shared memory when the first of
+// the four waits for the group, for all four, whose products are one operation; so one thread may tell others that the memory
+// is free. A warp's sums are made when it waits itself, and until then its accumulators count as unwritten.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "tests/ptx/executor/bulk.h"
-#include "tests/ptx/executor/lanes.h"
+#include "tests/ptx/executor/instructions/bulk.h"
+#include "tests/ptx/executor/instructions/lanes.h"
 #include "tests/ptx/executor/numbers.h"
 
 namespace ashlar::ptx {
@@ -31,13 +31,15 @@ struct Wgmma {
 
 namespace {
 
-// Of Instr: type and from: of A and B; mode: of D 0 f32, 1 f16, 2 s32; count: A in registers; extra: n, k; flags: signs and transpositions
+// Of Instr: type and from: of A and B; mode: of D 0 f32, 1 f16, 2 s32; count: A in registers; extra: n, k; flags: signs and
+// transpositions
 enum : u32 { kNegateA = 1, kNegateB = 2, kTransA = 4, kTransB = 8 };
 
 int n_of(const Instr& i) { return static_cast<int>(i.extra & 0xffff); }
 int k_of(const Instr& i) { return static_cast<int>(i.extra >> 16); }
 
-// The address of an element by a descriptor: start, leading and stride offsets in units of 16 bytes, swizzle in the uppermost bits.
+// The address of an element by a descriptor: start, leading and stride offsets in units of 16 bytes, swizzle in the uppermost
+// bits.
 u32 element_at(u64 descriptor, int mn, int k, int bytes, bool transposed) {
   const u32 start = static_cast<u32>(descriptor & 0x3fff) << 4, leading = static_cast<u32>(descriptor >> 16 & 0x3fff) << 4,
             stride = static_cast<u32>(descriptor >> 32 & 0x3fff) << 4;
@@ -47,7 +49,8 @@ u32 element_at(u64 descriptor, int mn, int k, int bytes, bool transposed) {
   u32 at = 0;
   if (!transposed) {
     const u32 across = kk * e;
-    at = mode == 0 ? start + m / 8 * stride + m % 8 * 16 + across / 16 * leading + across % 16 : start + m / 8 * stride + m % 8 * width + across;
+    at = mode == 0 ? start + m / 8 * stride + m % 8 * 16 + across / 16 * leading + across % 16
+                   : start + m / 8 * stride + m % 8 * width + across;
   } else {
     const u32 across = m * e;
     at = mode == 0 ? start + across / 16 * stride + across % 16 + kk % 8 * 16 + kk / 8 * leading
@@ -58,18 +61,26 @@ u32 element_at(u64 descriptor, int mn, int k, int bytes, bool transposed) {
 
 double value(T t, u64 v) {
   switch (t) {
-    case T::f16: return f16_of(v);
-    case T::bf16: return bf16_of(v & 0xffff);
-    case T::tf32: return f32_of(v & 0xffffe000u);
-    case T::e4m3: return value_of(static_cast<u32>(v), kE4m3);
-    case T::e5m2: return value_of(static_cast<u32>(v), kE5m2);
-    case T::s8: return static_cast<i8>(v);
-    default: return static_cast<u8>(v);
+    case T::f16:
+      return f16_of(v);
+    case T::bf16:
+      return bf16_of(v & 0xffff);
+    case T::tf32:
+      return f32_of(v & 0xffffe000u);
+    case T::e4m3:
+      return value_of(static_cast<u32>(v), kE4m3);
+    case T::e5m2:
+      return value_of(static_cast<u32>(v), kE5m2);
+    case T::s8:
+      return static_cast<i8>(v);
+    default:
+      return static_cast<u8>(v);
   }
 }
 
 // A matrix of shared memory as numbers, row after row; what nobody wrote makes its row unknown.
-void fetch(Warp& w, const Instr& i, u64 descriptor, int first, int rows, T t, bool transposed, std::vector<double>& to, std::vector<bool>& known) {
+void fetch(Warp& w, const Instr& i, u64 descriptor, int first, int rows, T t, bool transposed, std::vector<double>& to,
+           std::vector<bool>& known) {
   const int bytes = t == T::tf32 ? 4 : bytes_of(t), k = k_of(i);
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < k; ++c) {
@@ -95,7 +106,8 @@ void fetch_product(Warp& by, u32 warp_number, WgmmaProduct& p) {
   const int n = n_of(i), k = k_of(i);
   p.a_values.resize(static_cast<std::size_t>(16 * k)), p.b_values.resize(static_cast<std::size_t>(n * k));
   p.a_known.assign(16, true), p.b_known.assign(static_cast<std::size_t>(n), true);
-  if (i.count == 0) fetch(by, i, p.a, static_cast<int>(warp_number % 4) * 16, 16, i.type, (i.flags & kTransA) != 0, p.a_values, p.a_known);
+  if (i.count == 0)
+    fetch(by, i, p.a, static_cast<int>(warp_number % 4) * 16, 16, i.type, (i.flags & kTransA) != 0, p.a_values, p.a_known);
   fetch(by, i, p.b, 0, n, i.from, (i.flags & kTransB) != 0, p.b_values, p.b_known);
 }
 
@@ -132,11 +144,15 @@ void compute(Warp& w, Wgmma& g, WgmmaProduct& p) {
       const int row = l / 4 + 8 * (e / 2 % 2), column = 8 * (e / 4) + 2 * (l % 4) + e % 2, shift = halves ? 16 * (e % 2) : 0;
       const u64 old = d[l] >> shift & (halves ? 0xffff : 0xffffffff);
       double sum = !p.adds ? 0 : i.mode == 0 ? f32_of(old) : halves ? f16_of(old) : static_cast<i32>(old);
-      for (int c = 0; c < k; ++c) sum += sign * a[static_cast<std::size_t>(row * k + c)] * b[static_cast<std::size_t>(column * k + c)];
+      for (int c = 0; c < k; ++c)
+        sum += sign * a[static_cast<std::size_t>(row * k + c)] * b[static_cast<std::size_t>(column * k + c)];
       const float f = static_cast<float>(sum);
-      const u64 result = i.mode == 0 ? (std::isnan(f) ? 0x7fffffff : bits_of_f32(f)) : halves ? round_to(sum, kF16, kNearest) : static_cast<u32>(static_cast<i64>(sum));
+      const u64 result = i.mode == 0 ? (std::isnan(f) ? 0x7fffffff : bits_of_f32(f))
+                         : halves    ? round_to(sum, kF16, kNearest)
+                                     : static_cast<u32>(static_cast<i64>(sum));
       d[l] = halves ? (d[l] & ~(u64(0xffff) << shift)) | result << shift : result;
-      const bool sure = a_known[static_cast<std::size_t>(row)] && b_known[static_cast<std::size_t>(column)] && (!p.adds || (known >> l & 1) != 0);
+      const bool sure = a_known[static_cast<std::size_t>(row)] && b_known[static_cast<std::size_t>(column)] &&
+                        (!p.adds || (known >> l & 1) != 0);
       known = sure ? known | 1u << l : known & ~(1u << l);
     }
     if (!halves || e % 2 == 1)
@@ -160,7 +176,8 @@ void issue(Warp& w, const Instr& i, u32 mask) {
   if (i.count == 0) w.need_known(i, i.ops[1], mask, "the descriptor of A");
   w.need_known(i, i.ops[2], mask, "the descriptor of B"), w.need_known(i, i.ops[scale], mask, "whether it adds");
   WgmmaProduct p;
-  p.instr = &i, p.a = i.count != 0 ? 0 : w.src(i.ops[1])[0], p.b = w.src(i.ops[2], 1)[0], p.adds = (w.pred(i.ops[scale]) & 1) != 0;
+  p.instr = &i, p.a = i.count != 0 ? 0 : w.src(i.ops[1])[0], p.b = w.src(i.ops[2], 1)[0],
+  p.adds = (w.pred(i.ops[scale]) & 1) != 0;
   for (const Operand& o : i.ops[0].parts) {
     auto [at, fresh] = g.flying.try_emplace(w.frame->slots + o.index, 0, w.k[o.index]);
     ++at->second.first;
@@ -182,7 +199,8 @@ void decode_product(Decode& d) {
   if (k == 0) d.fail("has no shape that is known");
   if (d.take("satfinite")) d.fail("the modifier .satfinite is not known");
   const T result = d.type_among({T::f32, T::f16, T::s32});
-  d.in.type = d.type_among({T::f16, T::bf16, T::tf32, T::e4m3, T::e5m2, T::s8, T::u8}), d.in.from = d.type_among({T::f16, T::bf16, T::tf32, T::e4m3, T::e5m2, T::s8, T::u8});
+  d.in.type = d.type_among({T::f16, T::bf16, T::tf32, T::e4m3, T::e5m2, T::s8, T::u8}),
+  d.in.from = d.type_among({T::f16, T::bf16, T::tf32, T::e4m3, T::e5m2, T::s8, T::u8});
   const int bits = d.in.type == T::tf32 ? 32 : bits_of(d.in.type);
   if (k * bits != 256) d.fail("the shape does not fit the types");
   d.in.mode = result == T::f16 ? 1 : result == T::s32 ? 2 : 0;

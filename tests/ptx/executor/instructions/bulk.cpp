@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cp.async.bulk: of a run of bytes, and of a box of a tensor by its map. What goes to shared memory comes late, and says so to an
-// mbarrier; until then its destination is marked. What goes to global memory is read when its group is waited for, or its thread ends.
-#include "tests/ptx/executor/bulk.h"
+// cp.async.bulk: of a run of bytes, and of a box of a tensor by its map. What goes to shared memory comes late, and says so to
+// an mbarrier; until then its destination is marked. What goes to global memory is read when its group is waited for, or its
+// thread ends.
+#include "tests/ptx/executor/instructions/bulk.h"
 
 #include <algorithm>
 #include <cstring>
@@ -23,8 +24,8 @@ void write_from_copy(Warp& w, int lane, Block& b, u32 at, const u8* from, const 
   std::fill_n(b.races->write_warp.begin() + at, bytes, static_cast<u16>(w.rank | kByCopy));
 }
 
-// f(offset in the box's bytes as they lie in shared memory, address in global memory; 0: outside, which reads as zeros) by elements of
-// the innermost dimension, in runs of at most 16 bytes.
+// f(offset in the box's bytes as they lie in shared memory, address in global memory; 0: outside, which reads as zeros) by
+// elements of the innermost dimension, in runs of at most 16 bytes.
 template <class F>
 void for_box(const TensorMap& m, const std::array<i64, 5>& origin, F f) {
   std::array<u32, 5> at = {};
@@ -73,7 +74,8 @@ void mark_pending(Warp& w, const Instr& i, int lane, u64 to, u64 bytes) {
   }
 }
 
-// mode: 0 to shared memory, 1 to global memory; mode2: 1 by a tensor map. Loads: ops [to], [from or map, {coordinates}], ([bytes]), [barrier].
+// mode: 0 to shared memory, 1 to global memory; mode2: 1 by a tensor map. Loads: ops [to], [from or map, {coordinates}],
+// ([bytes]), [barrier].
 void load(Warp& w, const Instr& i, u32 mask) {
   for (const Operand& o : i.ops) w.need_known(i, o, mask, "an operand of the copy");
   each(mask, [&](int l) {
@@ -85,10 +87,13 @@ void load(Warp& w, const Instr& i, u32 mask) {
       c.map = map_at(w, i, l, address_of(w, i, i.ops[1], l));
       for (u32 d = 0; d < i.count; ++d) c.origin[d] = static_cast<i32>(w.src(i.ops[1].parts[1].parts[d])[l]);
       c.bytes = box_bytes(c.map);
-      if (c.to % 128 != 0) w.fault(FaultKind::kMisaligned, i, l, "the box begins at " + std::to_string(c.to) + ", expected a multiple of 128", c.to);
+      if (c.to % 128 != 0)
+        w.fault(FaultKind::kMisaligned, i, l, "the box begins at " + std::to_string(c.to) + ", expected a multiple of 128",
+                c.to);
     } else {
       c.from = address_of(w, i, i.ops[1], l), c.bytes = w.src(i.ops[2])[l];
-      if (c.bytes % 16 != 0 || c.from % 16 != 0) w.fault(FaultKind::kMisaligned, i, l, "a bulk copy is of pieces of 16 bytes", c.from);
+      if (c.bytes % 16 != 0 || c.from % 16 != 0)
+        w.fault(FaultKind::kMisaligned, i, l, "a bulk copy is of pieces of 16 bytes", c.from);
     }
     mark_pending(w, i, l, c.to, c.bytes);
     w.run->current->copies.push_back(c);
@@ -127,10 +132,13 @@ void store(Warp& w, const Instr& i, u32 mask) {
       c.map = map_at(w, i, l, address_of(w, i, i.ops[0], l));
       for (u32 d = 0; d < i.count; ++d) c.origin[d] = static_cast<i32>(w.src(i.ops[0].parts[1].parts[d])[l]);
       c.bytes = box_bytes(c.map);
-      if (c.to % 128 != 0) w.fault(FaultKind::kMisaligned, i, l, "the box begins at " + std::to_string(c.to) + ", expected a multiple of 128", c.to);
+      if (c.to % 128 != 0)
+        w.fault(FaultKind::kMisaligned, i, l, "the box begins at " + std::to_string(c.to) + ", expected a multiple of 128",
+                c.to);
     } else {
       c.from = address_of(w, i, i.ops[0], l), c.bytes = w.src(i.ops[2])[l];
-      if (c.bytes % 16 != 0 || c.from % 16 != 0) w.fault(FaultKind::kMisaligned, i, l, "a bulk copy is of pieces of 16 bytes", c.from);
+      if (c.bytes % 16 != 0 || c.from % 16 != 0)
+        w.fault(FaultKind::kMisaligned, i, l, "a bulk copy is of pieces of 16 bytes", c.from);
     }
     const Place from = locate(w, i, l, Space::kShared, c.to, static_cast<u32>(c.bytes), false, 16);
     accessed(w, i, l, from, static_cast<u32>(c.bytes), false, false, nullptr);
@@ -202,8 +210,10 @@ void async_reads(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes) {
     const u32 thread = r.write_thread[at] & 0x7fffu;
     const Warp* by = w.run->current->warp(r.write_warp[at]);
     if (by->proxy_fenced[thread & 31] < r.write_time[at])
-      w.fault(FaultKind::kAsyncGroup, i, lane, "reads shared memory at " + std::to_string(p.offset + n) + " that thread " + std::to_string(thread) +
-                                                   " wrote, without a fence.proxy.async behind it", p.offset + n);
+      w.fault(FaultKind::kAsyncGroup, i, lane,
+              "reads shared memory at " + std::to_string(p.offset + n) + " that thread " + std::to_string(thread) +
+                  " wrote, without a fence.proxy.async behind it",
+              p.offset + n);
   }
 }
 

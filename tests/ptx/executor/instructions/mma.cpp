@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mma.sync: which lane and register holds which element follows one rule for all shapes. With g = lane / 4, t = lane % 4 and E elements
-// in a register, register r of A has row g + 8 * (r % 2) and columns t * E + 4 * E * (r / 2) on (m8: row g, and r alone), register r
-// of B rows t * E + 4 * E * r on of column g, and element e of C row g + 8 * (e / 2), column 2 * t + e % 2.
+// mma.sync: which lane and register holds which element follows one rule for all shapes. With g = lane / 4, t = lane % 4 and E
+// elements in a register, register r of A has row g + 8 * (r % 2) and columns t * E + 4 * E * (r / 2) on (m8: row g, and r
+// alone), register r of B rows t * E + 4 * E * r on of column g, and element e of C row g + 8 * (e / 2), column 2 * t + e % 2.
 #include <cmath>
 #include <limits>
 
-#include "tests/ptx/executor/lanes.h"
+#include "tests/ptx/executor/instructions/lanes.h"
 #include "tests/ptx/executor/numbers.h"
 
 namespace ashlar::ptx {
@@ -15,29 +15,44 @@ struct Shape {
   int m, n, k;
 };
 
-// What Instr::extra holds: the shape; type: of A; from: of B; mode: of D and C: 0 f32, 1 f16, 2 s32, 3 f64; mode2: of b1 1 .xor, 2 .and
-Shape shape_of(const Instr& i) { return {static_cast<int>(i.extra & 0xff), static_cast<int>(i.extra >> 8 & 0xff), static_cast<int>(i.extra >> 16 & 0xffff)}; }
+// What Instr::extra holds: the shape; type: of A; from: of B; mode: of D and C: 0 f32, 1 f16, 2 s32, 3 f64; mode2: of b1 1
+// .xor, 2 .and
+Shape shape_of(const Instr& i) {
+  return {static_cast<int>(i.extra & 0xff), static_cast<int>(i.extra >> 8 & 0xff), static_cast<int>(i.extra >> 16 & 0xffff)};
+}
 
 double real(T t, u64 v) {
   switch (t) {
-    case T::f16: return f16_of(v);
-    case T::bf16: return bf16_of(v & 0xffff);
-    case T::tf32: return f32_of(v & 0xffffe000u);  // the lower bits are not looked at
-    case T::e4m3: return value_of(static_cast<u32>(v), kE4m3);
-    case T::e5m2: return value_of(static_cast<u32>(v), kE5m2);
-    default: return f64_of(v);
+    case T::f16:
+      return f16_of(v);
+    case T::bf16:
+      return bf16_of(v & 0xffff);
+    case T::tf32:
+      return f32_of(v & 0xffffe000u);  // the lower bits are not looked at
+    case T::e4m3:
+      return value_of(static_cast<u32>(v), kE4m3);
+    case T::e5m2:
+      return value_of(static_cast<u32>(v), kE5m2);
+    default:
+      return f64_of(v);
   }
 }
 i32 whole(T t, u64 v) {
   switch (t) {
-    case T::s8: return static_cast<i8>(v);
-    case T::u8: return static_cast<u8>(v);
-    case T::s4: return static_cast<i32>(v << 28) >> 28;
-    default: return static_cast<i32>(v & 15);
+    case T::s8:
+      return static_cast<i8>(v);
+    case T::u8:
+      return static_cast<u8>(v);
+    case T::s4:
+      return static_cast<i32>(v << 28) >> 28;
+    default:
+      return static_cast<i32>(v & 15);
   }
 }
 
-u64 element(const u64* reg, int lane, int n, int bits) { return bits == 64 ? reg[lane] : reg[lane] >> (n * bits) & ((u64(1) << bits) - 1); }
+u64 element(const u64* reg, int lane, int n, int bits) {
+  return bits == 64 ? reg[lane] : reg[lane] >> (n * bits) & ((u64(1) << bits) - 1);
+}
 
 struct Fragments {  // as matrices; of b1 32 elements a number
   std::vector<double> a, b, c;
@@ -45,7 +60,9 @@ struct Fragments {  // as matrices; of b1 32 elements a number
   u32 row_known = 0, column_known = 0;
 };
 
-constexpr bool is_real_type(T t) { return t == T::f16 || t == T::bf16 || t == T::tf32 || t == T::e4m3 || t == T::e5m2 || t == T::f64; }
+constexpr bool is_real_type(T t) {
+  return t == T::f16 || t == T::bf16 || t == T::tf32 || t == T::e4m3 || t == T::e5m2 || t == T::f64;
+}
 
 void gather(Warp& w, const Instr& i, const Shape& s, Fragments& f) {
   const int bits = i.type == T::tf32 ? 32 : bits_of(i.type), reg = i.type == T::f64 ? 64 : 32, each_register = reg / bits;
@@ -98,7 +115,8 @@ u64 product(const Instr& i, const Shape& s, const Fragments& f, int row, int col
     i64 sum = static_cast<i32>(c);
     for (int k = 0; k < kk; ++k) {
       const u32 x = f.ia[a + static_cast<std::size_t>(k)], y = f.ib[b + static_cast<std::size_t>(k)];
-      sum += i.type == T::b1 ? i64(std::popcount(i.mode2 == 1 ? x ^ y : x & y)) : i64(static_cast<i32>(x)) * static_cast<i32>(y);
+      sum +=
+          i.type == T::b1 ? i64(std::popcount(i.mode2 == 1 ? x ^ y : x & y)) : i64(static_cast<i32>(x)) * static_cast<i32>(y);
     }
     if ((i.flags & 1) != 0)
       sum = std::min<i64>(std::max<i64>(sum, std::numeric_limits<i32>::min()), std::numeric_limits<i32>::max());
@@ -146,9 +164,9 @@ void shape(Decode& d) {
   static constexpr struct {
     const char* name;
     Shape s;
-  } shapes[] = {{"m16n8k4", {16, 8, 4}},     {"m16n8k8", {16, 8, 8}},     {"m16n8k16", {16, 8, 16}},   {"m16n8k32", {16, 8, 32}},
-                {"m16n8k64", {16, 8, 64}},   {"m16n8k128", {16, 8, 128}}, {"m16n8k256", {16, 8, 256}}, {"m8n8k4", {8, 8, 4}},
-                {"m8n8k16", {8, 8, 16}},     {"m8n8k32", {8, 8, 32}},     {"m8n8k128", {8, 8, 128}}};
+  } shapes[] = {{"m16n8k4", {16, 8, 4}},   {"m16n8k8", {16, 8, 8}},     {"m16n8k16", {16, 8, 16}},   {"m16n8k32", {16, 8, 32}},
+                {"m16n8k64", {16, 8, 64}}, {"m16n8k128", {16, 8, 128}}, {"m16n8k256", {16, 8, 256}}, {"m8n8k4", {8, 8, 4}},
+                {"m8n8k16", {8, 8, 16}},   {"m8n8k32", {8, 8, 32}},     {"m8n8k128", {8, 8, 128}}};
   for (const auto& row : shapes)
     if (d.take(row.name)) {
       d.in.extra = static_cast<u64>(row.s.m) | static_cast<u64>(row.s.n) << 8 | static_cast<u64>(row.s.k) << 16;
@@ -176,7 +194,8 @@ void decode(Decode& d) {
   const T a = d.in.type, b = d.in.from;
   const int bits = a == T::tf32 ? 32 : bits_of(a);
   const bool f8 = a == T::e4m3 || a == T::e5m2, i8s = a == T::s8 || a == T::u8, i4s = a == T::s4 || a == T::u4;
-  const bool mixed = (f8 && (b == T::e4m3 || b == T::e5m2)) || (i8s && (b == T::s8 || b == T::u8)) || (i4s && (b == T::s4 || b == T::u4));
+  const bool mixed =
+      (f8 && (b == T::e4m3 || b == T::e5m2)) || (i8s && (b == T::s8 || b == T::u8)) || (i4s && (b == T::s4 || b == T::u4));
   if (a != b && !mixed) d.fail("A and B of these types are not known");
   bool known = false;
   if (a == T::f64)

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tests/ptx/executor/device.h"
-#include "tests/ptx/executor/families.h"
+#include "tests/ptx/executor/instructions/families.h"
 #include "tests/ptx/executor/numbers.h"
 #include "tests/ptx/executor/partial.h"
 
@@ -15,12 +15,26 @@ enum Compare : u8 { kEq, kNe, kLt, kLe, kGt, kGe, kLo, kLs, kHi, kHs, kEqu, kNeu
 template <class V>
 bool ordered(u8 op, V a, V b) {
   switch (op) {
-    case kEq: case kEqu: return a == b;
-    case kNe: case kNeu: return a != b;
-    case kLt: case kLo: case kLtu: return a < b;
-    case kLe: case kLs: case kLeu: return a <= b;
-    case kGt: case kHi: case kGtu: return a > b;
-    default: return a >= b;
+    case kEq:
+    case kEqu:
+      return a == b;
+    case kNe:
+    case kNeu:
+      return a != b;
+    case kLt:
+    case kLo:
+    case kLtu:
+      return a < b;
+    case kLe:
+    case kLs:
+    case kLeu:
+      return a <= b;
+    case kGt:
+    case kHi:
+    case kGtu:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 
@@ -38,27 +52,40 @@ bool compare(const Instr& i, u64 a, u64 b) {
       const float x = f32_of(a), y = f32_of(b);
       return (i.flags & kFtz) != 0 ? reals(i.mode, flushed(x), flushed(y)) : reals(i.mode, x, y);
     }
-    case T::f64: return reals(i.mode, f64_of(a), f64_of(b));
-    case T::f16: case T::f16x2: {
+    case T::f64:
+      return reals(i.mode, f64_of(a), f64_of(b));
+    case T::f16:
+    case T::f16x2: {
       const auto in = [&](u64 v) {
         const double r = f16_of(v);
         return (i.flags & kFtz) != 0 && std::fabs(r) < 0x1p-14 ? std::copysign(0.0, r) : r;
       };
       return reals(i.mode, in(a), in(b));
     }
-    case T::bf16: case T::bf16x2: return reals(i.mode, bf16_of(a & 0xffff), bf16_of(b & 0xffff));
-    case T::s16: return ordered(i.mode, static_cast<i16>(a), static_cast<i16>(b));
-    case T::s32: return ordered(i.mode, static_cast<i32>(a), static_cast<i32>(b));
-    case T::s64: return ordered(i.mode, static_cast<i64>(a), static_cast<i64>(b));
-    case T::u16: case T::b16: return ordered(i.mode, static_cast<u16>(a), static_cast<u16>(b));
-    case T::u32: case T::b32: return ordered(i.mode, static_cast<u32>(a), static_cast<u32>(b));
-    default: return ordered(i.mode, a, b);
+    case T::bf16:
+    case T::bf16x2:
+      return reals(i.mode, bf16_of(a & 0xffff), bf16_of(b & 0xffff));
+    case T::s16:
+      return ordered(i.mode, static_cast<i16>(a), static_cast<i16>(b));
+    case T::s32:
+      return ordered(i.mode, static_cast<i32>(a), static_cast<i32>(b));
+    case T::s64:
+      return ordered(i.mode, static_cast<i64>(a), static_cast<i64>(b));
+    case T::u16:
+    case T::b16:
+      return ordered(i.mode, static_cast<u16>(a), static_cast<u16>(b));
+    case T::u32:
+    case T::b32:
+      return ordered(i.mode, static_cast<u32>(a), static_cast<u32>(b));
+    default:
+      return ordered(i.mode, a, b);
   }
 }
 
 // What setp and set share: the comparison, the boolean operator (mode2: 0 none, 1 and, 2 or, 3 xor), .ftz.
 void comparison(Decode& d) {
-  d.in.mode = static_cast<u8>(d.must("comparison", {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}));
+  d.in.mode = static_cast<u8>(d.must("comparison", {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu",
+                                                    "ltu", "leu", "gtu", "geu", "num", "nan"}));
   d.in.mode2 = static_cast<u8>(d.one_of({"and", "or", "xor"}) + 1);
   if (d.take("ftz")) d.in.flags |= kFtz;
 }
@@ -75,9 +102,11 @@ u32 combined(u8 how, u32 a, u32 b) { return how == 1 ? a & b : how == 2 ? a | b 
 
 void setp(Decode& d) {
   comparison(d);
-  d.in.from = d.in.type = d.type_among({T::b16, T::b32, T::b64, T::u16, T::u32, T::u64, T::s16, T::s32, T::s64, T::f32, T::f64, T::f16, T::bf16, T::f16x2, T::bf16x2});
+  d.in.from = d.in.type = d.type_among({T::b16, T::b32, T::b64, T::u16, T::u32, T::u64, T::s16, T::s32, T::s64, T::f32, T::f64,
+                                        T::f16, T::bf16, T::f16x2, T::bf16x2});
   check_comparison(d);
-  const bool two = (d.in.flags >> 31) != 0, packed = bits_of(d.in.type) == 32 && (d.in.type == T::f16x2 || d.in.type == T::bf16x2);
+  const bool two = (d.in.flags >> 31) != 0,
+             packed = bits_of(d.in.type) == 32 && (d.in.type == T::f16x2 || d.in.type == T::bf16x2);
   if (packed && !two) d.fail("a packed comparison has two results");
   const std::size_t results = two ? 2 : 1, sources = d.in.mode2 != 0 ? 3 : 2;
   d.operands(results + sources, results + sources);
@@ -111,7 +140,8 @@ void setp(Decode& d) {
 void set(Decode& d) {
   comparison(d);
   d.in.type = d.type_among({T::u32, T::s32, T::f32, T::u16, T::s16, T::f16, T::bf16, T::f16x2, T::bf16x2});
-  d.in.from = d.type_among({T::b16, T::b32, T::b64, T::u16, T::u32, T::u64, T::s16, T::s32, T::s64, T::f32, T::f64, T::f16, T::bf16, T::f16x2, T::bf16x2});
+  d.in.from = d.type_among({T::b16, T::b32, T::b64, T::u16, T::u32, T::u64, T::s16, T::s32, T::s64, T::f32, T::f64, T::f16,
+                            T::bf16, T::f16x2, T::bf16x2});
   check_comparison(d);
   const std::size_t n = d.in.mode2 != 0 ? 4 : 3;
   d.operands(n, n);
@@ -123,14 +153,20 @@ void set(Decode& d) {
     u64* r = w.dst(i.ops[0]);
     const bool pair = i.from == T::f16x2 || i.from == T::bf16x2;
     each(mask, [&](int l) {
-      const auto holds = [&](int shift) { return (combined(i.mode2, compare(i, a[l] >> shift, b[l] >> shift) ? ~0u : 0, c) >> l & 1) != 0; };
+      const auto holds = [&](int shift) {
+        return (combined(i.mode2, compare(i, a[l] >> shift, b[l] >> shift) ? ~0u : 0, c) >> l & 1) != 0;
+      };
       const bool y = holds(0);
       if (pair) {
         const u32 one = i.type == T::f16x2 ? 0x3c00 : i.type == T::bf16x2 ? 0x3f80 : 0xffff;
         r[l] = (y ? one : 0) | (holds(16) ? one << 16 : 0);
         return;
       }
-      const u64 one = i.type == T::f32 ? 0x3f800000 : i.type == T::f16 ? 0x3c00 : i.type == T::bf16 ? 0x3f80 : bits_of(i.type) == 16 ? 0xffff : 0xffffffff;
+      const u64 one = i.type == T::f32        ? 0x3f800000
+                      : i.type == T::f16      ? 0x3c00
+                      : i.type == T::bf16     ? 0x3f80
+                      : bits_of(i.type) == 16 ? 0xffff
+                                              : 0xffffffff;
       r[l] = y ? one : 0;
     });
   };

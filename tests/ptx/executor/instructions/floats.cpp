@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "tests/ptx/executor/device.h"
-#include "tests/ptx/executor/families.h"
+#include "tests/ptx/executor/instructions/families.h"
 #include "tests/ptx/executor/numbers.h"
 #include "tests/ptx/executor/partial.h"
 
@@ -58,12 +58,42 @@ Handler binary(T t, Op) {
   };
 }
 
-struct Add { template <class F> F operator()(F a, F b) const { return a + b; } };
-struct Sub { template <class F> F operator()(F a, F b) const { return a - b; } };
-struct Mul { template <class F> F operator()(F a, F b) const { return a * b; } };
-struct Div { template <class F> F operator()(F a, F b) const { return a / b; } };
-struct Sqrt { template <class F> F operator()(F a) const { return std::sqrt(a); } };
-struct Rcp { template <class F> F operator()(F a) const { return 1 / a; } };
+struct Add {
+  template <class F>
+  F operator()(F a, F b) const {
+    return a + b;
+  }
+};
+struct Sub {
+  template <class F>
+  F operator()(F a, F b) const {
+    return a - b;
+  }
+};
+struct Mul {
+  template <class F>
+  F operator()(F a, F b) const {
+    return a * b;
+  }
+};
+struct Div {
+  template <class F>
+  F operator()(F a, F b) const {
+    return a / b;
+  }
+};
+struct Sqrt {
+  template <class F>
+  F operator()(F a) const {
+    return std::sqrt(a);
+  }
+};
+struct Rcp {
+  template <class F>
+  F operator()(F a) const {
+    return 1 / a;
+  }
+};
 
 void fused(Warp& w, const Instr& i, u32 mask) {
   const RoundingMode r(i.mode);
@@ -91,7 +121,8 @@ bool is_real(T t) { return t == T::f32 || t == T::f64; }
 
 void integers_only(Decode& d) {
   const T t = d.in.type;
-  if (is_float(t) || bits_of(t) < 16 || bits_of(t) > 64 || row_of(t).kind == 'b') d.fail(std::string("is not known for .") + name_of(t));
+  if (is_float(t) || bits_of(t) < 16 || bits_of(t) > 64 || row_of(t).kind == 'b')
+    d.fail(std::string("is not known for .") + name_of(t));
   if ((d.in.flags & kFtz) != 0) d.fail(".ftz is of floats");
 }
 
@@ -230,9 +261,10 @@ void divide(Decode& d) {
       each(mask, [&](int l) {
         const float x = in32(i, a[l]), y = in32(i, b[l]);
         const bool large = std::fabs(y) > 0x1p126f && std::fabs(y) < std::numeric_limits<float>::infinity();
-        r[l] = large && !std::isnan(x) ? out32(i, std::isinf(x) ? std::numeric_limits<float>::quiet_NaN()
-                                                                : std::copysign(0.0f, std::signbit(x) != std::signbit(y) ? -1.0f : 1.0f))
-                                       : out32(i, x / y);
+        r[l] = large && !std::isnan(x)
+                   ? out32(i, std::isinf(x) ? std::numeric_limits<float>::quiet_NaN()
+                                            : std::copysign(0.0f, std::signbit(x) != std::signbit(y) ? -1.0f : 1.0f))
+                   : out32(i, x / y);
       });
     };
   else
@@ -323,7 +355,8 @@ void test_property(Decode& d) {
     u32 r = 0;
     each(mask, [&](int l) {
       const int c = i.type == T::f32 ? std::fpclassify(f32_of(a[l])) : std::fpclassify(f64_of(a[l]));
-      const bool yes[] = {c != FP_NAN && c != FP_INFINITE, c == FP_INFINITE, c != FP_NAN, c == FP_NAN, c == FP_NORMAL, c == FP_SUBNORMAL};
+      const bool yes[] = {
+          c != FP_NAN && c != FP_INFINITE, c == FP_INFINITE, c != FP_NAN, c == FP_NAN, c == FP_NORMAL, c == FP_SUBNORMAL};
       r |= u32(yes[i.mode]) << l;
     });
     w.set_pred(i.ops[0], mask, r);

@@ -28,17 +28,19 @@ void logical(Decode& d, Logic op) {
     if (d.op(0).kind != Operand::kPred) d.fail("the result is a predicate");
     d.predicate(1), d.predicate(2);
     d.in.propagate = false;
-    d.in.run = [](Warp& w, const Instr& i, u32 mask) {
-      const u32 a = w.pred(i.ops[1]), b = w.pred(i.ops[2]);
-      const u32 known = known_logic(i.mode == kAnd, i.mode == kOr, a, w.known_of(i.ops[1]), b, w.known_of(i.ops[2]));
+    d.in.run = [](Warp& w, const Instr& i, u32 mask) {  // one that is known may decide
+      const u32 a = w.pred(i.ops[1]), b = w.pred(i.ops[2]), ka = w.known_of(i.ops[1]), kb = w.known_of(i.ops[2]);
+      const u32 decides = i.mode == kAnd ? (ka & ~a) | (kb & ~b) : i.mode == kOr ? (ka & a) | (kb & b) : 0;
       w.set_pred(i.ops[0], mask, static_cast<u32>(logic(i.mode, a, b)));
-      w.know(i.ops[0], mask, known);
+      w.know(i.ops[0], mask, (ka & kb) | decides);
     };
     return;
   }
   d.result(0, d.in.type), d.values(1, d.in.type);
   d.in.unknown = unknown::logic;
-  d.in.run = [](Warp& w, const Instr& i, u32 mask) { map2<u64>(w, i, mask, [&](u64 a, u64 b) { return trimmed(logic(i.mode, a, b), i.type); }); };
+  d.in.run = [](Warp& w, const Instr& i, u32 mask) {
+    map2<u64>(w, i, mask, [&](u64 a, u64 b) { return trimmed(logic(i.mode, a, b), i.type); });
+  };
 }
 
 void negation(Decode& d) {
@@ -57,13 +59,16 @@ void negation(Decode& d) {
 }
 
 void shift(Decode& d, bool right) {
-  d.in.type = right ? d.type_among({T::b16, T::b32, T::b64, T::u16, T::u32, T::u64, T::s16, T::s32, T::s64}) : d.type_among({T::b16, T::b32, T::b64});
+  d.in.type = right ? d.type_among({T::b16, T::b32, T::b64, T::u16, T::u32, T::u64, T::s16, T::s32, T::s64})
+                    : d.type_among({T::b16, T::b32, T::b64});
   d.operands(3, 3);
   d.result(0, d.in.type), d.value(1, d.in.type), d.value(2, T::u32), d.results(1);
   d.in.unknown = right ? unknown::shift_right : unknown::shift_left;
   if (!right)
     d.in.run = [](Warp& w, const Instr& i, u32 mask) {
-      map2<u64>(w, i, mask, [&](u64 a, u64 b) { return static_cast<u32>(b) >= static_cast<u32>(bits_of(i.type)) ? 0 : trimmed(a << static_cast<u32>(b), i.type); });
+      map2<u64>(w, i, mask, [&](u64 a, u64 b) {
+        return static_cast<u32>(b) >= static_cast<u32>(bits_of(i.type)) ? 0 : trimmed(a << static_cast<u32>(b), i.type);
+      });
     };
   else
     d.in.run = [](Warp& w, const Instr& i, u32 mask) {
@@ -143,7 +148,9 @@ void counted(Decode& d, Count op) {
     const int bits = bits_of(i.type);
     map1<u64>(w, i, mask, [&](u64 a) {
       a = trimmed(a, i.type);
-      return i.mode == kReverse ? reversed(a) >> (64 - bits) : i.mode == kClz ? static_cast<u64>(std::countl_zero(a) - (64 - bits)) : static_cast<u64>(std::popcount(a));
+      return i.mode == kReverse ? reversed(a) >> (64 - bits)
+             : i.mode == kClz   ? static_cast<u64>(std::countl_zero(a) - (64 - bits))
+                                : static_cast<u64>(std::popcount(a));
     });
   };
 }
@@ -180,13 +187,26 @@ void permute(Decode& d) {
         int from = 0;
         bool sign = false;
         switch (i.mode) {
-          case 1: from = s + n; break;
-          case 2: from = (s + 8 - n) & 7; break;
-          case 3: from = s; break;
-          case 4: from = std::max(n, s); break;
-          case 5: from = std::min(n, s); break;
-          case 6: from = (s & 1) * 2 + (n & 1); break;
-          default: from = static_cast<int>(c >> (4 * n)) & 7, sign = ((c >> (4 * n)) & 8) != 0;
+          case 1:
+            from = s + n;
+            break;
+          case 2:
+            from = (s + 8 - n) & 7;
+            break;
+          case 3:
+            from = s;
+            break;
+          case 4:
+            from = std::max(n, s);
+            break;
+          case 5:
+            from = std::min(n, s);
+            break;
+          case 6:
+            from = (s & 1) * 2 + (n & 1);
+            break;
+          default:
+            from = static_cast<int>(c >> (4 * n)) & 7, sign = ((c >> (4 * n)) & 8) != 0;
         }
         u32 byte = static_cast<u32>(both >> (8 * from)) & 0xff;
         if (sign) byte = (byte & 0x80) != 0 ? 0xff : 0;
@@ -247,7 +267,9 @@ void zero_test(Decode& d) {  // cnot: 1 for 0, else 0
   d.in.type = d.type_among({T::b16, T::b32, T::b64});
   d.operands(2, 2);
   d.result(0, d.in.type), d.value(1, d.in.type), d.results(1);
-  d.in.run = [](Warp& w, const Instr& i, u32 mask) { map1<u64>(w, i, mask, [&](u64 a) { return u64(trimmed(a, i.type) == 0); }); };
+  d.in.run = [](Warp& w, const Instr& i, u32 mask) {
+    map1<u64>(w, i, mask, [&](u64 a) { return u64(trimmed(a, i.type) == 0); });
+  };
 }
 
 }  // namespace
