@@ -10,7 +10,7 @@ const Table& decoders() {
     Table t;
     for (const auto add :
          {add_integers, add_bits, add_floats, add_halves, add_conversions, add_comparisons, add_moves, add_memory, add_atomics,
-          add_control, add_barriers, add_warps, add_mma, add_matrices, add_copies, add_bulk, add_wgmma})
+          add_control, add_barriers, add_warps, add_mma, add_matrices, add_copies, add_bulk, add_wgmma, add_wmma, add_video})
       add(t);
     return t;
   }();

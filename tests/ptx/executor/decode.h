@@ -60,6 +60,7 @@ class Decode {
 using Decoder = void (*)(Decode&);
 using Table = std::unordered_map<std::string_view, Decoder>;
 void add_integers(Table&);
+void add_video(Table&);
 void add_bits(Table&);
 void add_floats(Table&);
 void add_halves(Table&);
@@ -76,6 +77,7 @@ void add_matrices(Table&);
 void add_copies(Table&);
 void add_bulk(Table&);
 void add_wgmma(Table&);
+void add_wmma(Table&);
 const Table& decoders();
 
 }  // namespace ashlar::ptx

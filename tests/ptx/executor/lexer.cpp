@@ -68,7 +68,9 @@ class Lexer {
       return push(Token::kString, begin);
     }
     if (begins_word(c)) {
-      while (in_word(peek()) || (peek() == ':' && peek(1) == ':' && in_word(peek(2)))) at_ += peek() == ':' ? 2 : 1;
+      const bool directive = c == '.';  // ".reg.b32" is two words
+      while ((in_word(peek()) && !(directive && at_ > begin && peek() == '.')) || (peek() == ':' && peek(1) == ':' && in_word(peek(2))))
+        at_ += peek() == ':' ? 2 : 1;
       return push(Token::kWord, begin);
     }
     static constexpr std::string_view punctuation = "{}()[]<>,;:@!|+-*=~&^/?#";

@@ -183,6 +183,11 @@ inline void each(u32 mask, F f) {
     for (u32 rest = mask; rest != 0; rest &= rest - 1) f(std::countr_zero(rest));
   }
 }
+// Lanes where a conjunction or a disjunction of predicates is known: both are, or one that decides.
+inline u32 known_logic(bool conjunction, bool disjunction, u32 a, u32 known_a, u32 b, u32 known_b) {
+  const u32 decided = conjunction ? (known_a & ~a) | (known_b & ~b) : disjunction ? (known_a & a) | (known_b & b) : 0;
+  return (known_a & known_b) | decided;
+}
 inline int first_lane(u32 mask) { return std::countr_zero(mask); }
 
 // The loops of handlers of values: one result of up to 64 bits, f of the sources.

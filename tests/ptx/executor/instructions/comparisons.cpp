@@ -115,6 +115,7 @@ void setp(Decode& d) {
   d.value(results, d.in.from), d.value(results + 1, d.in.from);
   if (sources == 3) d.predicate(results + 2);
   d.results(static_cast<int>(results));
+  d.in.propagate = false;
   d.in.count = packed ? 2 : 1;
   d.in.run = [](Warp& w, const Instr& i, u32 mask) {
     const std::size_t n = i.results;
@@ -126,8 +127,13 @@ void setp(Decode& d) {
       each(mask, [&](int l) { second |= u32(compare(i, a[l] >> 16, b[l] >> 16)) << l; });
     else
       second = ~r;
-    w.set_pred(i.ops[0], mask, combined(i.mode2, r, c));
-    if (n == 2) w.set_pred(i.ops[1], mask, combined(i.mode2, second, c));
+    const u32 compared = w.known_of(i.ops[n]) & w.known_of(i.ops[n + 1]), known_c = i.mode2 != 0 ? w.known_of(i.ops[n + 2]) : ~0u;
+    const auto result = [&](const Operand& o, u32 value) {
+      w.set_pred(o, mask, combined(i.mode2, value, c));
+      w.know(o, mask, i.mode2 == 0 ? compared : known_logic(i.mode2 == 1, i.mode2 == 2, value, compared, c, known_c));
+    };
+    result(i.ops[0], r);
+    if (n == 2) result(i.ops[1], second);
   };
 }
 
