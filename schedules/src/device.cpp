@@ -15,6 +15,9 @@ namespace {
 
 using namespace costs::device;
 
+// Threads of a block.
+int usual_threads(const Draft& d) { return std::min(threads, d.s.target().device().max_threads); }
+
 // for bo in (E + by - 1) / by     block_x
 //   for bi in by                  thread_x           E points of all `loops`, which stand around each other
 void over_grid(Draft& d, const Stage& stage, const std::vector<Loop>& loops, int by) {
@@ -34,8 +37,8 @@ bool one_result(Draft& d, Id id) {
 
 bool points(Draft& d, Id id, bool registers) {
   if (spatial_of(d.stage(id)).empty()) return false;
-  return d.attempt(id, "a point a thread, blocks of " + std::to_string(threads) + " (schedules::gpu_points)",
-                   [&] { gpu_points(d.s, d.handle(id), {.threads = threads, .registers = registers}, d.where); });
+  return d.attempt(id, "a point a thread, blocks of " + std::to_string(usual_threads(d)) + " (schedules::gpu_points)",
+                   [&] { gpu_points(d.s, d.handle(id), {.threads = usual_threads(d), .registers = registers}, d.where); });
 }
 
 // The dimensions of a stage that it does not run along.
@@ -90,15 +93,15 @@ bool scattered(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto init = [&](const Stage& stage) {
     const Loop all = detail::fused(stage, stage.spatial_loops(d.where), d.where);
-    stage.bind(stage.split(all, threads, Tail::guard, d.where).inner, gpu::thread_x, d.where);
+    stage.bind(stage.split(all, usual_threads(d), Tail::guard, d.where).inner, gpu::thread_x, d.where);
   };
   const bool whole =
       std::none_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
-  if (whole && d.attempt(id, "combined in memory, a point a thread, blocks of " + std::to_string(threads), [&] {
+  if (whole && d.attempt(id, "combined in memory, a point a thread, blocks of " + std::to_string(usual_threads(d)), [&] {
         const Stage stage = d.handle(id);
         stage.atomic(d.where);
         init(stage);
-        over_grid(d, stage, stage.reduction_loops(d.where), threads);
+        over_grid(d, stage, stage.reduction_loops(d.where), usual_threads(d));
       }))
     return true;
   return d.attempt(id, "the init by the threads of one block, points in their order by its first", [&] { init(d.handle(id)); });

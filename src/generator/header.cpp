@@ -266,6 +266,10 @@ class Writer {
     out_ +=
         fmt::format("inline int {0}_with({1}) {{\n  return {0}_with({2});\n}}\n", f_,
                     list(&Parameter::as_dlpack, "const ashlar_context *" + context_), list(&Parameter::forwarded, context_));
+    if (facts_.cuda || facts_.vulkan)
+      out_ +=
+          fmt::format("inline int {0}_prepare({1}) {{\n  return {0}_prepare({2});\n}}\n", f_,
+                      list(&Parameter::as_dlpack, "const ashlar_context *" + context_), list(&Parameter::forwarded, context_));
     out_ += "#endif\n";
   }
 

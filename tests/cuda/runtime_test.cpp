@@ -1,12 +1,14 @@
 // What the runtime does with drivers and devices beyond a launch: what the assembler of PTX says, workspaces of a pool, calls
 // that are captured in a graph, grids larger than a launch, clusters, which devices take which code.
 #include <algorithm>
+#include <sstream>
 
 #include <ashlar/codegen/jit.h>
 #include <ashlar/interp/interpreter.h>
 
 #include "tests/cuda/driver.h"
 #include "tests/cuda/programs.h"
+#include "tests/skip.h"
 
 using namespace ashlar;
 using codegen::Compiled;
@@ -387,7 +389,7 @@ TEST_CASE("clusters and programmatic launches are told to drivers that take them
   CHECK(driver().standin_launch(2)->grid[1] == 65532);
   CHECK(driver().standin_launch(3)->grid[1] == 8);
   CHECK(driver().standin_launch(3)->parameters[1] == 65532);
-  CHECK(folded.run(1, std::int64_t{1} << 32, 1) == "f: launch `e` has 4294967296 blocks along y, expected at most 4294967295");
+  CHECK(folded.run(1, std::int64_t{1} << 31, 1) == "f: launch `e` has 2147483648 blocks along y, expected at most 2147483647");
   driver().standin_fail("cuLaunchKernelEx", 1, 701);
   CHECK(cluster.run(4, 4, 4) == "f: cuLaunchKernelEx returned 701, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
 }
@@ -460,5 +462,63 @@ TEST_CASE("every name of a CUDA target becomes PTX for its chip") {
     CAPTURE(d.name);
     const codegen::ptx::Code code = codegen::ptx::translate(cells(d.name, INT64_MAX), Target::parse(d.name));
     CHECK(has(code.text, std::string(".target ") + d.chip + "\n"));
+  }
+}
+
+namespace {
+
+// The instructions of a text: without directives of lines, labels of the compiler's own for them, and comments.
+std::string instructions_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line, all;
+  while (std::getline(lines, line)) {
+    line = line.substr(0, line.find("//"));
+    const std::size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t");
+    if (first == line.npos) continue;
+    line = line.substr(first, last + 1 - first);
+    if (line.starts_with(".section") || line.starts_with(".loc") || line.starts_with(".file") || line.starts_with("$L__tmp") ||
+        line.starts_with("$L__func"))
+      continue;
+    all += line + "\n";
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("line tables: PTX and machine code name the user's lines, and the instructions are the same") {
+  for (const char* target : {"cuda-sm_80", "cuda-sm_90a"}) {
+    const Target t = Target::parse(target);
+    const ir::Kernel k = cuda::kernel_of<gpu_operators::Product>(target);
+    const codegen::ptx::Code plain = codegen::ptx::translate(k, t), with = codegen::ptx::translate(k, t, true);
+    CHECK(!plain.lines);
+    CHECK(with.lines);
+    CHECK(!has(plain.text, ".loc"));
+    CHECK(has(with.text, ".loc"));
+    CHECK(has(with.text, "gpu_operators.h\""));
+    CHECK(!has(with.text, ", debug"));  // which would switch the assembler's optimisation off
+    CHECK(!has(with.text, "debug_info"));
+    CHECK(instructions_of(plain.text) == instructions_of(with.text));
+    const auto machine_code = codegen::ptx::cubin(with.text, t.device().chip, true);
+    if (!machine_code) {
+      skip::because("line tables of machine code", "libnvJitLink is not on this machine");
+      continue;
+    }
+    CHECK(has(*machine_code, "gpu_operators.h"));
+    CHECK(has(*machine_code, ".debug_line"));
+    CHECK(!has(*codegen::ptx::cubin(plain.text, t.device().chip), ".debug_line"));
+  }
+}
+
+TEST_CASE("PTX with line tables is assembled with them by the driver, other PTX without") {
+  for (const bool lines : {true, false}) {
+    const Fresh fresh;
+    driver().standin_takes_cubin(0);
+    const Target t = Target::parse("cuda-sm_80");
+    ir::Kernel k = cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_80");
+    const Compiled f = codegen::load(codegen::emit(k, t, codegen::Output::object, nullptr, {.line_tables = lines}), k, t);
+    const Operands o;
+    REQUIRE_MESSAGE(f.call(o.list) == ASHLAR_OK, said());
+    CHECK(driver().standin_jit_lines() == lines);
   }
 }

@@ -18,8 +18,13 @@ struct Fresh : cuda::Fresh {
   Fresh() : cuda::Fresh(::driver()) {}
 };
 
-enum { kManaged = 13, kDevice = 2 };                                                         // device types
-enum { kCudaMaxThreadsPerBlock = 1, kCudaCapabilityMajor = 75, kCudaCapabilityMinor = 76 };  // CUdevice_attribute
+enum { kManaged = 13, kDevice = 2 };  // device types
+enum {
+  kCudaMaxThreadsPerBlock = 1,
+  kCudaMaxGridX = 5,
+  kCudaCapabilityMajor = 75,
+  kCudaCapabilityMinor = 76
+};  // CUdevice_attribute
 
 struct Call {
   explicit Call(std::int32_t device_type, std::int64_t rows = 3) : shape{rows, 70} {

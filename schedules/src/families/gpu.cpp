@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/schedules/gpu.h>
 
+#include <algorithm>
+
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/program.h>
 #include <ashlar/ir/refusal.h>
@@ -24,6 +26,10 @@ void expect_threads(const char* family, const char* option, const Schedule& s, s
            std::to_string(threads), where);
 }
 
+int threads_or(int asked, int usual, const Schedule& s) {
+  return asked != 0 ? asked : std::min(usual, s.target().device().max_threads);
+}
+
 void expect_own_points(const char* family, const char* expected, const ir::Stage& d, Where where) {
   if (d.scatters() || d.is_recurrence())
     refuse(family, expected, d.name + (d.scatters() ? ", a scatter" : ", a recurrence"), where);
@@ -33,14 +39,15 @@ void expect_own_points(const char* family, const char* expected, const ir::Stage
 
 void gpu_points(Schedule& s, const Stage& stage, const GpuPointsOptions& o, Where where) {
   detail::expect_device("gpu_points", s, where);
-  detail::expect_threads("gpu_points", "threads", s, o.threads, where);
+  const int threads = detail::threads_or(o.threads, 256, s);
+  detail::expect_threads("gpu_points", "threads", s, threads, where);
   const ir::Stage& d = detail::definition(s, stage);
   const char* expected = "a stage with dimensions, whose points are computed each by itself";
   detail::expect_own_points("gpu_points", expected, d, where);
   if (d.spatial_rank() == 0) refuse("gpu_points", expected, d.name + ", which has one point", where);
   const bool reduces = d.is_reduction();
   const auto steps = [&] {
-    const Split split = stage.split(detail::fused(stage, stage.spatial_loops(where), where), o.threads, Tail::guard, where);
+    const Split split = stage.split(detail::fused(stage, stage.spatial_loops(where), where), threads, Tail::guard, where);
     stage.bind(split.outer, gpu::block_x, where).bind(split.inner, gpu::thread_x, where);
     return split.inner;
   };

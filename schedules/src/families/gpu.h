@@ -11,6 +11,9 @@ void expect_device(const char* family, const Schedule& s, Where where);
 
 void expect_threads(const char* family, const char* option, const Schedule& s, std::int64_t threads, Where where);
 
+// What was asked for, or, where that is 0, so many threads, or as many as a block of the device has.
+int threads_or(int asked, int usual, const Schedule& s);
+
 void expect_own_points(const char* family, const char* expected, const ir::Stage& d, Where where);
 
 }  // namespace ashlar::schedules::detail

@@ -19,7 +19,8 @@ namespace ashlar::schedules {
 void gpu_reduction(Schedule& s, const Stage& stage, const GpuReductionOptions& o, Where where) {
   const AtLine line(where);
   detail::expect_device("gpu_reduction", s, where);
-  detail::expect_threads("gpu_reduction", "threads", s, o.threads, where);
+  const int threads = detail::threads_or(o.threads, 256, s);
+  detail::expect_threads("gpu_reduction", "threads", s, threads, where);
   detail::expect_option("gpu_reduction", "part", o.part, 1, where);
   const ir::Stage& d = detail::definition(s, stage);
   if (!d.is_reduction() || d.scatters())
@@ -27,9 +28,9 @@ void gpu_reduction(Schedule& s, const Stage& stage, const GpuReductionOptions& o
   const bool columns = detail::reduces_columns(s, stage);
   const auto by = [&](const Stage& part) {
     if (columns)
-      gpu_points(s, part, {.threads = o.threads}, where);
+      gpu_points(s, part, {.threads = threads}, where);
     else
-      gpu_rows(s, {part}, {.threads = o.threads, .rows = 1}, where);
+      gpu_rows(s, {part}, {.threads = threads, .rows = 1}, where);
   };
   // Parts of the longest dimension: several iterations of it and all of the others.
   const std::vector<Loop> loops = stage.reduction_loops(where);

@@ -63,8 +63,9 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
     for (const Loop& l : along(stage)) n = std::min<std::int64_t>(1024, n * detail::number_or(l.extent(where), 1024));
     longest = std::max(longest, n);
   }
-  const int threads = o.threads > 0 ? o.threads : std::clamp(detail::power_of_two_up_to(longest / 4), 32, 256);
-  const int rows = o.rows > 0 ? o.rows : std::max(1, 256 / threads);
+  const int most = detail::threads_or(0, 256, s);
+  const int threads = o.threads > 0 ? o.threads : std::clamp(detail::power_of_two_up_to(longest / 4), 32, most);
+  const int rows = o.rows > 0 ? o.rows : std::max(1, most / threads);
   detail::expect_threads("gpu_rows", "threads", s, threads, where);
   detail::expect_threads("gpu_rows", "rows * threads", s, std::int64_t{rows} * threads, where);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/schedules/gpu_transpose.h>
 
+#include <algorithm>
+
 #include <ashlar/ir/at_line.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/program.h>
@@ -18,14 +20,15 @@ void gpu_transpose(Schedule& s, const Stage& stage, const StageRef& source, cons
   detail::expect_device("gpu_transpose", s, where);
   const std::size_t along = static_cast<std::size_t>(detail::neighbours_of("gpu_transpose", s, stage, where));
   detail::expect_threads("gpu_transpose", "tile", s, o.tile, where);
-  detail::expect_threads("gpu_transpose", "rows", s, o.rows, where);
-  detail::expect_threads("gpu_transpose", "tile * rows", s, std::int64_t{o.tile} * o.rows, where);
+  const int in_a_block = o.rows != 0 ? o.rows : std::max(1, detail::threads_or(0, 8 * o.tile, s) / o.tile);
+  detail::expect_threads("gpu_transpose", "rows", s, in_a_block, where);
+  detail::expect_threads("gpu_transpose", "tile * rows", s, std::int64_t{o.tile} * in_a_block, where);
   std::vector<Loop> outer = stage.spatial_loops(where);
   const Loop i = outer[along], j = outer.back();
   outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(along)), outer.pop_back();
 
   const Tiles tiles = stage.tile(i, j, o.tile, o.tile, Tail::guard, where);
-  const Split rows = stage.split(tiles.inner_i, o.rows, Tail::guard, where);
+  const Split rows = stage.split(tiles.inner_i, in_a_block, Tail::guard, where);
   std::vector<Loop> order = outer;
   for (const Loop& l : {tiles.outer_i, tiles.outer_j, rows.outer, rows.inner, tiles.inner_j}) order.push_back(l);
   stage.reorder(order, where);
@@ -41,7 +44,7 @@ void gpu_transpose(Schedule& s, const Stage& stage, const StageRef& source, cons
   tile.bind(tile.split(dims.back(), o.tile, Tail::guard, where).inner, gpu::thread_x, where);
   for (std::size_t k = 0; k + 1 < dims.size(); ++k)
     if (ir::uses_var(at[k], last)) {
-      tile.bind(tile.split(dims[k], o.rows, Tail::guard, where).inner, gpu::thread_y, where);
+      tile.bind(tile.split(dims[k], in_a_block, Tail::guard, where).inner, gpu::thread_y, where);
       break;
     }
   if (dims.size() > 1) tile.align(static_cast<int>(dims.size()) - 1, o.tile + 1, where);

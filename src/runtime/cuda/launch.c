@@ -152,7 +152,7 @@ static int check_grid(CudaCall* c, const ashlar_abi1_cuda_launch* what, const as
   const bool folded = (more->flags & ASHLAR_ABI1_CUDA_FOLDED) != 0;
   for (int d = 0; d < 3; ++d) {
     const int64_t cluster = more->cluster[d] > 1 ? more->cluster[d] : 1;
-    const int64_t limit = d > 0 && folded ? (int64_t)UINT32_MAX : c->loaded->place->most_blocks[d];
+    const int64_t limit = d > 0 && folded ? (int64_t)INT32_MAX : c->loaded->place->most_blocks[d];
     most[d] = c->loaded->place->most_blocks[d] / cluster * cluster;
     if (grid[d] > limit)
       return ashlar_error_record(c->error, ASHLAR_E_LAUNCH, -1, d, limit, grid[d],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* libvulkan, instances, devices; what a device can do. */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,18 +13,36 @@ static int out_of_memory(ashlar_error* error, size_t bytes) {
 
 /* ---- the driver's functions ---------------------------------------------------------------------------------------- */
 
+/* Under which names systems have a Vulkan loader, the first that is there; NULL ends. */
+#if defined(__APPLE__) /* MoltenVK is a driver that can stand for a loader */
+static const char* const kLoaders[] = {"libvulkan.dylib", "libvulkan.1.dylib", "libMoltenVK.dylib", NULL};
+#elif defined(_WIN32)
+static const char* const kLoaders[] = {"vulkan-1.dll", NULL};
+#elif defined(__ANDROID__)
+static const char* const kLoaders[] = {"libvulkan.so", NULL};
+#else
+static const char* const kLoaders[] = {"libvulkan.so.1", "libvulkan.so", NULL};
+#endif
+
 /* The loader's one entry. The library stays open for the life of the process: drivers start threads of their own. */
 static int open_library(PFN_vkGetInstanceProcAddr* get, ashlar_error* error) {
-  const char* wanted = getenv("ASHLAR_VULKAN_LIBRARY");
-  const char* names[] = {wanted != NULL ? wanted : "libvulkan.so.1", wanted != NULL ? NULL : "libvulkan.so"};
+  const char* const wanted[] = {getenv("ASHLAR_VULKAN_LIBRARY"), NULL};
+  const char* const* names = wanted[0] != NULL ? wanted : kLoaders;
   void* library = NULL;
-  for (size_t k = 0; k < 2 && library == NULL && names[k] != NULL; ++k) library = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
+  char tried[128] = "";
+  const char* name = names[0];
+  for (size_t k = 0; library == NULL && names[k] != NULL; ++k) {
+    name = names[k];
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const size_t used = strlen(tried);
+    if (wanted[0] == NULL) (void)snprintf(tried + used, sizeof tried - used, "%s%s", used > 0 ? ", " : "", name);
+  }
   if (library == NULL)
     return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "vulkan: %s cannot be opened: no Vulkan loader is here",
-                               names[0]);
+                               wanted[0] != NULL ? wanted[0] : tried);
   *(void**)get = dlsym(library, "vkGetInstanceProcAddr");
   if (*get == NULL)
-    return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "vulkan: %s has no vkGetInstanceProcAddr", names[0]);
+    return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "vulkan: %s has no vkGetInstanceProcAddr", name);
   return ASHLAR_OK;
 }
 
@@ -112,12 +131,53 @@ static int check_version(const ashlar_vulkan_queue* q, ashlar_error* error) {
 
 /* ---- a device of the runtime's own --------------------------------------------------------------------------------- */
 
+/* What the caller of `count` must do twice: how many there are, then those. NULL where there is no memory or the driver fails.
+ */
+static VkExtensionProperties* instance_extensions(ashlar_vulkan_queue* q, uint32_t* count) {
+  const PFN_vkEnumerateInstanceExtensionProperties list =
+      (PFN_vkEnumerateInstanceExtensionProperties)q->get_proc(NULL, "vkEnumerateInstanceExtensionProperties");
+  *count = 0;
+  if (list == NULL || list(NULL, count, NULL) != VK_SUCCESS || *count == 0) return NULL;
+  VkExtensionProperties* all = calloc(*count, sizeof *all);
+  if (all != NULL && list(NULL, count, all) >= VK_SUCCESS) return all; /* VK_INCOMPLETE: one more came in between */
+  free(all);
+  *count = 0;
+  return NULL;
+}
+
+static VkExtensionProperties* device_extensions(ashlar_vulkan_queue* q, uint32_t* count) {
+  *count = 0;
+  if (q->vk.EnumerateDeviceExtensionProperties(q->physical, NULL, count, NULL) != VK_SUCCESS || *count == 0) return NULL;
+  VkExtensionProperties* all = calloc(*count, sizeof *all);
+  if (all != NULL && q->vk.EnumerateDeviceExtensionProperties(q->physical, NULL, count, all) >= VK_SUCCESS) return all;
+  free(all);
+  *count = 0;
+  return NULL;
+}
+
+/* Whether an extension is among those, which are freed. */
+static bool among(VkExtensionProperties* all, uint32_t count, const char* name) {
+  bool found = false;
+  for (uint32_t k = 0; k < count; ++k) found = found || strcmp(all[k].extensionName, name) == 0;
+  free(all);
+  return found;
+}
+
 static int own_instance(ashlar_vulkan_queue* q, ashlar_error* error) {
   const PFN_vkCreateInstance create = (PFN_vkCreateInstance)q->get_proc(NULL, "vkCreateInstance");
   if (create == NULL) return missing(error, "vkCreateInstance");
   const VkApplicationInfo application = {
       .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "ashlar", .apiVersion = VK_API_VERSION_1_3};
-  const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+  /* Drivers that lack a part of Vulkan, such as MoltenVK, are shown to those who ask for them. */
+  static const char* const kPortable[] = {"VK_KHR_portability_enumeration"};
+  uint32_t count = 0;
+  VkExtensionProperties* all = instance_extensions(q, &count);
+  const bool portable = among(all, count, kPortable[0]);
+  const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                     .flags = portable ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
+                                     .pApplicationInfo = &application,
+                                     .enabledExtensionCount = portable ? 1 : 0,
+                                     .ppEnabledExtensionNames = kPortable};
   const VkResult r = create(&info, NULL, &q->instance);
   if (r == VK_ERROR_INCOMPATIBLE_DRIVER) /* the loader has nothing to load */
     return ashlar_error_record(
@@ -196,8 +256,15 @@ static int own_device(ashlar_vulkan_queue* q, ashlar_error* error) {
                                          .queueFamilyIndex = q->family,
                                          .queueCount = 1,
                                          .pQueuePriorities = &priority};
-  const VkDeviceCreateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &on.base, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue};
+  static const char* const kSubset[] = {"VK_KHR_portability_subset"}; /* must be enabled where a device has it */
+  uint32_t count = 0;
+  VkExtensionProperties* all = device_extensions(q, &count);
+  const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                   .pNext = &on.base,
+                                   .queueCreateInfoCount = 1,
+                                   .pQueueCreateInfos = &queue,
+                                   .enabledExtensionCount = among(all, count, kSubset[0]) ? 1 : 0,
+                                   .ppEnabledExtensionNames = kSubset};
   const VkResult r = q->vk.CreateDevice(q->physical, &info, NULL, &q->device);
   if (r != VK_SUCCESS) return ashlar_vulkan_failed(NULL, error, "vulkan", "vkCreateDevice", r);
   rc = device_functions(q, error);

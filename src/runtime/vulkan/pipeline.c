@@ -48,8 +48,28 @@ static bool offers(const VkPhysicalDeviceFloatControlsProperties* f, uint32_t mo
   }
 }
 
-static bool offers_any(const VkPhysicalDeviceFloatControlsProperties* f, uint32_t mode) {
-  return offers(f, mode, 32) || offers(f, mode, 64);
+/* Whether a device that offers a behaviour for one width takes it beside another one for the other width: some have one setting
+ * for all of them (VkShaderFloatControlsIndependence). */
+static bool independent(const VkPhysicalDeviceFloatControlsProperties* f, uint32_t mode) {
+  return mode == kDenormPreserve    ? f->denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE
+         : mode == kRoundingModeRTE ? f->roundingModeIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE
+                                    : true;
+}
+
+/* Whether a module may ask for the mode at this width, with what it asks at the other one. */
+static bool keeps(const VkPhysicalDeviceFloatControlsProperties* f, const uint32_t* words, size_t count, uint32_t mode,
+                  uint32_t bits) {
+  if (!offers(f, mode, bits)) return false;
+  if (independent(f, mode)) return true;
+  for (size_t at = 5; at < count && words[at] >> 16 != 0; at += words[at] >> 16)
+    if ((words[at] & 0xFFFF) == kOpExecutionMode && words[at] >> 16 == 4 && words[at + 2] == mode &&
+        !offers(f, mode, words[at + 3]))
+      return false;
+  return true;
+}
+
+static bool keeps_any(const VkPhysicalDeviceFloatControlsProperties* f, const uint32_t* words, size_t count, uint32_t mode) {
+  return keeps(f, words, count, mode, 32) || keeps(f, words, count, mode, 64);
 }
 
 /* A module asks for the behaviour of floats that docs/codegen.md promises; what the device does not offer is left out. Returns
@@ -61,11 +81,11 @@ static size_t keep_what_is_offered(const VkPhysicalDeviceFloatControlsProperties
   for (size_t at = 5; at < count && words[at] >> 16 != 0; at += words[at] >> 16) {
     const uint32_t length = words[at] >> 16, op = words[at] & 0xFFFF;
     bool keep = true;
-    if (op == kOpExecutionMode && length == 4) keep = offers(f, words[at + 2], words[at + 3]);
+    if (op == kOpExecutionMode && length == 4) keep = keeps(f, words, count, words[at + 2], words[at + 3]);
     if (op == kOpCapability)
-      keep = words[at + 1] == kCapabilityDenormPreserve ? offers_any(f, kDenormPreserve)
-             : words[at + 1] == kCapabilitySignedZero   ? offers_any(f, kSignedZeroInfNanPreserve)
-             : words[at + 1] == kCapabilityRTE          ? offers_any(f, kRoundingModeRTE)
+      keep = words[at + 1] == kCapabilityDenormPreserve ? keeps_any(f, words, count, kDenormPreserve)
+             : words[at + 1] == kCapabilitySignedZero   ? keeps_any(f, words, count, kSignedZeroInfNanPreserve)
+             : words[at + 1] == kCapabilityRTE          ? keeps_any(f, words, count, kRoundingModeRTE)
                                                         : true;
     if (!keep) continue;
     memcpy(kept + n, words + at, length * sizeof *words);

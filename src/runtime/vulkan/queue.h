@@ -28,6 +28,7 @@
 #define ASHLAR_VULKAN_OF_INSTANCE(X)        \
   X(DestroyInstance)                        \
   X(EnumeratePhysicalDevices)               \
+  X(EnumerateDeviceExtensionProperties)     \
   X(GetPhysicalDeviceProperties)            \
   X(GetPhysicalDeviceProperties2)           \
   X(GetPhysicalDeviceFeatures2)             \

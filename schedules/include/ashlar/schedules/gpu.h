@@ -16,7 +16,7 @@
 namespace ashlar::schedules {
 
 struct GpuPointsOptions {
-  int threads = 256;      // in a block
+  int threads = 0;        // in a block; 0: 256, or as many as the device has
   bool registers = true;  // a reduction of one value accumulates in registers, one of several in memory; false: all in memory
 };
 

@@ -20,7 +20,7 @@
 namespace ashlar::schedules {
 
 struct GpuReductionOptions {
-  int threads = 256;
+  int threads = 0;           // in a block; 0: 256, or as many as the device has
   std::int64_t part = 8192;  // terms for a block; for sums of columns, a thread has 1/16 of them
 };
 

@@ -21,7 +21,7 @@ namespace ashlar::schedules {
 
 struct GpuTransposeOptions {
   int tile = 32;  // rows and columns
-  int rows = 8;   // rows of a tile that are copied at a time; a block has tile * rows threads
+  int rows = 0;   // rows of a tile that are copied at a time; a block has tile * rows threads. 0: 8, or fewer on small devices
 };
 
 void gpu_transpose(Schedule& s, const Stage& stage, const StageRef& source, const GpuTransposeOptions& o = {},

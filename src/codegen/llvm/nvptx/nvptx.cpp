@@ -176,24 +176,25 @@ class Translator {
   // The numbers of the block and the thread, with what is known of their ranges. `begin`, if it is there: from which number on
   // the blocks of this launch count, along y in the low 32 bits and along z in the high ones.
   void numbers(Emitter& e, const ir::Launch& l, Value* begin) {
-    auto read = [&](llvm::Intrinsic::ID id, std::uint64_t end) {
+    auto read = [&](llvm::Intrinsic::ID id, std::uint64_t end) -> Value* {
       llvm::CallInst* v = e.b.CreateIntrinsic(e.b.getInt32Ty(), id, {});
       v->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, end)));
-      return e.b.CreateZExt(v, e.b.getInt64Ty(), "", /*IsNonNeg=*/true);
+      return v;
     };
+    auto bind = [&](ir::Id id, Value* n) { e.bind(id, e.b.CreateZExt(n, e.b.getInt64Ty(), "", /*IsNonNeg=*/true)); };
     constexpr llvm::Intrinsic::ID blocks[] = {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x,
                                               llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_y,
                                               llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_z};
     for (std::size_t d = 0; d < 3; ++d) {
       if (!l.block[d]) continue;
       Value* n = read(blocks[d], static_cast<std::uint64_t>(unit_.target.device().max_grid[d]));
-      if (begin && d > 0) {
-        Value* first = d == 1 ? e.b.CreateAnd(begin, e.b.getInt64(UINT32_MAX)) : e.b.CreateLShr(begin, e.b.getInt64(32));
-        n = e.b.CreateAdd(n, first, "", /*HasNUW=*/true, /*HasNSW=*/true);
+      if (begin && d > 0) {  // both below 2^31, as the runtime checks
+        Value* first = d == 1 ? begin : e.b.CreateLShr(begin, e.b.getInt64(32));
+        n = e.b.CreateAdd(n, e.b.CreateTrunc(first, e.b.getInt32Ty()), "", /*HasNUW=*/true, /*HasNSW=*/true);
       }
-      e.bind(l.block[d], n);
+      bind(l.block[d], n);
     }
-    if (l.thread) e.bind(l.thread, read(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, static_cast<std::uint64_t>(l.threads)));
+    if (l.thread) bind(l.thread, read(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, static_cast<std::uint64_t>(l.threads)));
   }
 
   // Binds the shared buffers and barriers that the launch uses; the bytes that a block needs.
