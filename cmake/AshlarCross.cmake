@@ -3,10 +3,30 @@
 # its sources by the project's toolchain; the target of the code is what the toolchain file says. One configure, one build.
 #
 #   cmake -S . -B build -DCMAKE_TOOLCHAIN_FILE=aarch64.cmake -DAshlar_DIR=<prefix>/lib/cmake/Ashlar
+#
+# AshlarPresets.json has presets for that, with the toolchain files of the folder toolchains.
 include_guard(GLOBAL)
 include(ExternalProject)
 
 set(Ashlar_HOST_CXX_COMPILER "" CACHE FILEPATH "C++20 compiler of the machine that builds, for generators in cross builds; empty: CMake finds one")
+
+# Vulkan's headers, which are the same for every processor: those of the toolchain, else of the machine that builds. They are
+# copied: the folder that they lie in may have the headers of another processor's libc. `out` is empty if there are none.
+function(ashlar_cross_vulkan_headers out)
+  find_path(Ashlar_VULKAN_INCLUDE_DIR vulkan/vulkan.h DOC "Folder that holds vulkan/vulkan.h, for the runtime of a cross build")
+  find_path(Ashlar_VULKAN_INCLUDE_DIR vulkan/vulkan.h HINTS ENV VULKAN_SDK PATHS /usr/include /usr/local/include PATH_SUFFIXES include
+    NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+  set(${out} "" PARENT_SCOPE)
+  if(Ashlar_VULKAN_INCLUDE_DIR)
+    set(headers "${CMAKE_CURRENT_BINARY_DIR}/ashlar_vulkan_headers")
+    foreach(folder vulkan vk_video)  # the second: of 1.3 and later
+      if(EXISTS "${Ashlar_VULKAN_INCLUDE_DIR}/${folder}")
+        file(COPY "${Ashlar_VULKAN_INCLUDE_DIR}/${folder}" DESTINATION "${headers}" FILES_MATCHING PATTERN "*.h")
+      endif()
+    endforeach()
+    set(${out} "${headers}" PARENT_SCOPE)
+  endif()
+endfunction()
 
 # Ashlar::Runtime for the machine that is built for. Without an operating system: the headers alone, for f_run needs no runtime.
 function(ashlar_cross_runtime sources include version)
@@ -21,13 +41,23 @@ function(ashlar_cross_runtime sources include version)
   set(THREADS_PREFER_PTHREAD_FLAG ON)
   find_package(Threads REQUIRED)
   file(GLOB files "${sources}/*.c" "${sources}/cuda/*.c")
+  ashlar_cross_vulkan_headers(headers)
+  if(headers)
+    file(GLOB vulkan "${sources}/vulkan/*.c")
+    list(APPEND files ${vulkan})
+  else()
+    set_property(GLOBAL PROPERTY ASHLAR_RUNTIME_WITHOUT_VULKAN ON)
+  endif()
   add_library(ashlar_runtime STATIC EXCLUDE_FROM_ALL ${files})
   add_library(Ashlar::Runtime ALIAS ashlar_runtime)
   set_target_properties(ashlar_runtime PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden
     POSITION_INDEPENDENT_CODE ON)
   target_compile_definitions(ashlar_runtime PRIVATE ASHLAR_VERSION="${version}")
-  target_include_directories(ashlar_runtime PUBLIC "${include}")
+  target_include_directories(ashlar_runtime PUBLIC "${include}" PRIVATE ${headers})
   target_link_libraries(ashlar_runtime PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    target_link_libraries(ashlar_runtime PUBLIC atomic)  # atomics of less than a word are functions there
+  endif()
 endfunction()
 
 # The generator as an imported executable that a project written here makes.

@@ -8,7 +8,7 @@
 #   A static library, or with SHARED (on ELF systems) a shared one that holds the runtime, that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR (where
 #   there are several) and FUNCTION are <name> where they are left out; TARGETS is what the project is built for (in a cross build: what the toolchain file
 #   says), on x86-64 the levels x86-64-v4, x86-64-v3 and x86-64, of which each call runs the best that the processor has; TARGETS_FILE names files with processors of one's own. With several TARGETS (processors of one architecture,
-#   vulkan, cuda-…) the library holds code for all of them, and each call runs what fits the memory and the machine; <key>@<target>=<value>
+#   vulkan, cuda-…; a list with commas is taken too) the library holds code for all of them, and each call runs what fits the memory and the machine; <key>@<target>=<value>
 #   in PARAMS is for one of them. With BACKEND c the
 #   generator writes C99, which the project's own C compiler and flags make the library of (one target, a processor; no LLVM is needed). EMIT names
 #   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain); their folder is the target property
@@ -74,6 +74,21 @@ function(ashlar_default_target out)
   set(${out} "${cpu}-${os}" PARENT_SCOPE)
 endfunction()
 
+# GPUs alone are launched by what this project is built for, where a name does not say otherwise. (Beside processors the generator
+# sees to that.)
+function(ashlar_launched_here targets)
+  foreach(target IN LISTS ${targets})
+    if(NOT target MATCHES "^(vulkan|cuda-sm_[0-9a-z]+)$")
+      return()
+    endif()
+  endforeach()
+  ashlar_default_target(here)
+  if(NOT here STREQUAL "x86-64-linux")
+    list(TRANSFORM ${targets} APPEND "-${here}")
+    set(${targets} "${${targets}}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 function(ashlar_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "FROM;GENERATOR;FUNCTION;BACKEND;LINE_TABLES" "PARAMS;TARGETS;TARGETS_FILE;EMIT")
   if(arg_UNPARSED_ARGUMENTS)
@@ -109,6 +124,13 @@ function(ashlar_add_library name)
         set(arg_TARGETS x86-64-v4-${os} x86-64-v3-${os} x86-64-${os})
       endif()
     endif()
+  endif()
+  string(REPLACE "," ";" arg_TARGETS "${arg_TARGETS}")  # as on the command line
+  ashlar_launched_here(arg_TARGETS)
+  get_property(without_vulkan GLOBAL PROPERTY ASHLAR_RUNTIME_WITHOUT_VULKAN)
+  if(without_vulkan AND arg_TARGETS MATCHES "(^|;)vulkan")
+    message(FATAL_ERROR "ashlar_add_library(${name}): TARGETS has vulkan, and the runtime of this cross build is without Vulkan: no vulkan/vulkan.h "
+                        "was found (Debian: libvulkan-dev, of the machine that builds); Ashlar_VULKAN_INCLUDE_DIR names the folder that holds vulkan/")
   endif()
   list(LENGTH arg_TARGETS count)
   if(count GREATER 1 AND ("schedule" IN_LIST arg_EMIT OR "schedule_cpp" IN_LIST arg_EMIT))

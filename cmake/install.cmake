@@ -78,4 +78,6 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/AshlarConfig.cmake.in 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake COMPATIBILITY SameMinorVersion
   ARCH_INDEPENDENT)  # a cross build takes the package of the machine that builds
 install(FILES ${PROJECT_BINARY_DIR}/AshlarConfig.cmake ${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/AshlarHelpers.cmake ${PROJECT_SOURCE_DIR}/cmake/AshlarCross.cmake DESTINATION ${package} COMPONENT runtime)
+  ${PROJECT_SOURCE_DIR}/cmake/AshlarHelpers.cmake ${PROJECT_SOURCE_DIR}/cmake/AshlarCross.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/AshlarPresets.json DESTINATION ${package} COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/cmake/toolchains DESTINATION ${package} COMPONENT runtime FILES_MATCHING PATTERN "*.cmake")

@@ -81,6 +81,12 @@ int compute_capability(const Target& t) {
 
 std::vector<Target> library_targets(std::vector<Target> targets, Where where) {
   if (targets.size() < 2) return targets;
+  const auto launcher = std::find_if(targets.begin(), targets.end(), [](const Target& t) { return t.text() != t.base(); });
+  const auto processor = std::find_if(targets.begin(), targets.end(), [](const Target& t) { return !t.is_gpu(); });
+  if (const auto chosen = processor != targets.end() ? processor : launcher; chosen != targets.end()) {
+    const Target by = *chosen;
+    for (Target& t : targets) t = t.launched_by(by, where);
+  }
   const Target first = targets[0];
   for (const Target& t : targets) {
     if (t.os() == "none") refuse("target", "targets with an operating system, where there are several", named(t), where);

@@ -87,14 +87,14 @@ std::string bytes_text(std::int64_t bytes) {
 }  // namespace
 
 std::string targets_text() {
-  std::string text = "targets: BASE[-SYSTEM][(+|-)FEATURE]...\n";
+  std::string text = "targets: BASE[-SYSTEM][(+|-)FEATURE]..., GPU[-BASE][-SYSTEM][(+|-)FEATURE]...\n";
   std::vector<Architecture> architectures;
   for (const std::string& name : Target::names()) {
     const Target t = Target::parse(name);
     if (std::find(architectures.begin(), architectures.end(), t.architecture()) == architectures.end())
       architectures.push_back(t.architecture());
     if (t.is_gpu()) {
-      text += fmt::format("  {:<16} a GPU, launched by x86-64\n", name);
+      text += fmt::format("  {:<16} a GPU, launched by x86-64, or by what follows: {}-aarch64\n", name, name);
       continue;
     }
     if (t.is_host()) {

@@ -19,12 +19,14 @@ std::vector<std::string> texts_of(const std::vector<Target>& targets) {
   return texts;
 }
 
-// Of the target that the name stands for (x86-64-linux is x86-64); the number of targets where it is none of them.
+// Of the target that the name stands for (x86-64-linux is x86-64; a GPU's base is enough); the number of targets where it is
+// none of them.
 std::size_t place_of(const std::string& name, const std::vector<Target>& targets) {
   std::size_t k = 0;
   try {
     const Target target = Target::parse(name);
-    while (k < targets.size() && targets[k].text() != target.text()) ++k;
+    const auto is = [&](const Target& t) { return t.text() == target.text() || (t.is_gpu() && t.base() == name); };
+    while (k < targets.size() && !is(targets[k])) ++k;
   } catch (const RefusalError&) { return targets.size(); }
   return k;
 }

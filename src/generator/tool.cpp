@@ -242,6 +242,13 @@ void require_back_end(const std::vector<Target>& targets, const std::vector<Outp
   }
 }
 
+std::vector<std::string> cuda_devices() {
+  std::vector<std::string> names;
+  for (const Device& d : Target::devices())
+    if (d.kind == Device::Kind::cuda) names.emplace_back(d.name);
+  return names;
+}
+
 // What only some targets have is asked of one that has it.
 void require_kinds(const CommandLine& c, const std::vector<Target>& targets, const std::vector<Output>& outputs) {
   const auto any = [&](Device::Kind kind) {
@@ -251,7 +258,7 @@ void require_kinds(const CommandLine& c, const std::vector<Target>& targets, con
     const bool cuda = o.kind == OutputKind::ptx || o.kind == OutputKind::cubin, vulkan = o.kind == OutputKind::spirv;
     if ((cuda && !any(Device::Kind::cuda)) || (vulkan && !any(Device::Kind::vulkan)))
       throw UsageError(fmt::format("-e {}: expected a target that is {}, found {}", info(o.kind).name,
-                                   cuda ? "a CUDA device (cuda-sm_80, cuda-sm_90a, cuda-sm_100a)" : "vulkan",
+                                   cuda ? fmt::format("a CUDA device ({})", fmt::join(cuda_devices(), ", ")) : "vulkan",
                                    fmt::join(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets, ", ")));
   }
 }

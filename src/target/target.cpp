@@ -89,6 +89,28 @@ std::int64_t size_of(std::string_view text) {
   return k == text.size() ? bytes : -1;
 }
 
+// Of the systems of a processor those that have drivers of GPUs.
+std::vector<std::string> with_drivers(std::vector<std::string> systems) {
+  std::erase(systems, "none");
+  return systems;
+}
+
+// The processor behind a GPU's name, which launches its kernels; it is taken off `rest`. Null where none is named.
+const Base* launcher_of(const targets::Table& table, std::string_view& rest, std::string_view name, Where where) {
+  if (rest.empty() || rest[0] != '-') return nullptr;
+  const std::string_view word = longest_word(rest.substr(1), [&](std::string_view w) { return table.base(w) != nullptr; });
+  const Base* base = table.base(word);
+  if (!base) return nullptr;
+  const bool narrow = base->of == Architecture::arm || base->of == Architecture::thumb || base->of == Architecture::wasm32;
+  if (narrow || with_drivers(base->systems).empty())
+    refuse(
+        "target",
+        "a processor with 64-bit addresses and an operating system, to launch the kernels of a GPU (x86-64, aarch64, riscv64)",
+        "`" + std::string(word) + "` in `" + std::string(name) + "`", where);
+  rest.remove_prefix(1 + word.size());
+  return base;
+}
+
 }  // namespace
 
 struct Target::Parsed {
@@ -99,6 +121,7 @@ struct Target::Parsed {
   std::int64_t caches[3] = {};
   int cache_line = 64;
   const Device* device = nullptr;
+  bool says_launcher = false;
 };
 
 std::vector<std::string> Target::names() {
@@ -129,8 +152,9 @@ std::vector<std::string> Target::features(Architecture a) {
 std::vector<std::string> Target::systems(std::string_view base) {
   const Locked table;
   const Base* b = table->base(base);
-  if (!b) (void)parse(base);  // refused, unless it is the host or a GPU
-  return (b ? *b : table->bases.front()).systems;
+  if (b) return b->systems;
+  const std::vector<std::string>& all = table->bases.front().systems;
+  return parse(base).is_gpu() ? with_drivers(all) : all;  // refused, unless it is the host or a GPU
 }
 
 void Target::add_file(const std::string& path, Where where) {
@@ -154,12 +178,21 @@ Target Target::parse(std::string_view name, Where where) {
   const Base* base = table->base(p.base);
   for (const Device& d : devices())
     if (p.base == d.name) p.device = &d;
-  if (!base) base = &table->bases.front();  // the host, and what launches the kernels of a GPU
+  std::string_view rest = name.substr(p.base.size());
+  std::string launched_by;
+  if (!base) base = &table->bases.front();  // the host, and what launches the kernels of a GPU that names no processor
+  if (p.device) {
+    if (const Base* named = launcher_of(*table, rest, name, where)) {
+      base = named;
+      launched_by = "-" + named->name;
+    }
+  }
   p.of = base->of;
   p.cpu = base->cpu;
   p.tune = base->tune;
-  p.cache_line = base->cache_line;
-  std::copy(std::begin(base->caches), std::end(base->caches), p.caches);
+  const Base& asked = p.device ? table->bases.front() : *base;  // the schedule of a GPU is the same on every host
+  p.cache_line = asked.cache_line;
+  std::copy(std::begin(asked.caches), std::end(asked.caches), p.caches);
   Set on(*table, p.of);
   for (const std::string& f : base->features) on.enable(f);
   if (p.base == "host") {
@@ -171,13 +204,12 @@ Target Target::parse(std::string_view name, Where where) {
     std::fill(std::begin(p.caches), std::end(p.caches), 0);
     targets::read_caches(p.caches);
   }
-  p.os = base->systems.front();
+  const std::vector<std::string> systems = p.device ? with_drivers(base->systems) : base->systems;
+  p.os = systems.front();
   const std::string usual = p.os;
-  const auto has_system = [&](std::string_view w) {
-    return std::find(base->systems.begin(), base->systems.end(), w) != base->systems.end();
-  };
+  const auto has_system = [&](std::string_view w) { return std::find(systems.begin(), systems.end(), w) != systems.end(); };
   std::string suffixes;
-  for (std::string_view rest = name.substr(p.base.size()); !rest.empty();) {
+  while (!rest.empty()) {
     const char sign = rest[0];
     rest.remove_prefix(1);
     const std::string word(longest_word(
@@ -202,8 +234,7 @@ Target Target::parse(std::string_view name, Where where) {
       continue;
     }
     if (!feature)
-      refuse("target", "a system (-" + listed(base->systems, ", -") + ") or a feature: " + listed(features(p.of)), found,
-             where);
+      refuse("target", "a system (-" + listed(systems, ", -") + ") or a feature: " + listed(features(p.of)), found, where);
     if (sign == '-' && feature->always)
       refuse("target", word + ", which every machine of " + std::string(name_of(p.of)) + " has", "`" + std::string(name) + "`",
              where);
@@ -217,7 +248,8 @@ Target Target::parse(std::string_view name, Where where) {
     if (f.of == p.of && on.has(f.name)) p.on.push_back(f);
   p.triple = *table->system(p.os)->triple(p.of);
   if (const std::size_t at = p.triple.find("ARCH"); at != p.triple.npos) p.triple.replace(at, 4, base->arch);
-  p.text = p.base + (p.os == usual ? "" : "-" + p.os) + suffixes;
+  p.says_launcher = p.device && name != p.base;
+  p.text = p.base + launched_by + (p.os == usual ? "" : "-" + p.os) + suffixes;
   return Target(p);
 }
 
@@ -230,7 +262,8 @@ Target::Target(const Parsed& p)
       tune_(p.tune),
       architecture_(p.of),
       cache_line_(p.cache_line),
-      device_(p.device) {
+      device_(p.device),
+      says_launcher_(p.says_launcher) {
   for (const Feature& f : p.on) {
     enabled_.push_back(f.name);
     for (const std::string& i : f.instructions)
@@ -241,8 +274,17 @@ Target::Target(const Parsed& p)
     if (f.registers > 0) vector_registers_ = f.registers;
     flushes_subnormals_ = flushes_subnormals_ || f.flushes_subnormals;
   }
+  if (device_) vector_bits_ = narrow_vector_bits_ = 128, vector_registers_ = 16;  // the same on every host
   enabled_.insert(enabled_.end(), p.users.begin(), p.users.end());
   std::copy(std::begin(p.caches), std::end(p.caches), std::begin(caches_));
+}
+
+Target Target::launched_by(const Target& t, Where where) const {
+  if (!device_ || says_launcher_ || (t.architecture() == architecture_ && t.os() == os_)) return *this;
+  const Locked table;
+  for (const Base& b : table->bases)  // the first of an architecture is the plain one
+    if (b.of == t.architecture()) return parse(base_ + "-" + b.name + "-" + std::string(t.os()), where);
+  throw InternalError("target: no processor of " + std::string(name_of(t.architecture())));
 }
 
 bool Target::has(const char* feature) const {

@@ -6,7 +6,9 @@
 //
 // The runtime tells memory apart by device type, processors by their features (runtime/cpu.h), CUDA devices by their compute
 // capability: it must be able to say of any machine which variant is right, so no two targets may be alike in that, and all are
-// for one architecture and one system.
+// for one architecture and one system. A GPU whose name does not say what launches it is launched by what the others are for:
+//
+//   library_targets({"aarch64+dotprod-android", "vulkan"})  ==  aarch64+dotprod-android, vulkan-aarch64-android
 #include <vector>
 
 #include <ashlar/target/target.h>

@@ -14,8 +14,11 @@
 //
 //   const TargetFeature npu{"npu"};                       Target::parse("x86-64+npu").has("npu")
 //
-// The GPUs vulkan, cuda-sm_80, cuda-sm_90a and cuda-sm_100a are BASEs too. Loops that are bound to blocks and threads run
-// there. The host code, for x86-64 with the features that follow, launches them.
+// The GPUs vulkan, cuda-sm_80, cuda-sm_87, cuda-sm_90a and cuda-sm_100a are BASEs too, GPU[-PROCESSOR][-OS][(+|-)FEATURE]...
+// Loops that are bound to blocks and threads run there. The host code launches them: for x86-64, or the processor that is
+// named, with the features that follow. The code of the device, and what schedules ask, are the same for every processor.
+//
+//   Target::parse("vulkan"), Target::parse("vulkan-aarch64-android"), Target::parse("cuda-sm_87-aarch64")
 //
 // A file of targets has the form of the table: an object with "features" (by architecture) and "targets", both optional.
 //
@@ -68,7 +71,7 @@ class Target {  // what code is generated for: "x86-64-v3", "aarch64+dotprod", "
   Target() : Target(parse("x86-64")) {}
 
   std::string_view text() const { return text_; }  // canonical: base, system unless it is the default, features as given
-  std::string_view base() const { return base_; }  // "x86-64-v3"
+  std::string_view base() const { return base_; }  // "x86-64-v3"; of a GPU without its processor: "vulkan"
   std::string_view os() const { return os_; }      // "linux", "none", "windows"
   std::string_view triple() const { return triple_; }
   std::string_view cpu() const { return cpu_; }    // the code generator's name for the base
@@ -78,6 +81,9 @@ class Target {  // what code is generated for: "x86-64-v3", "aarch64+dotprod", "
   bool is_gpu() const { return device_ != nullptr; }
   const Device& device() const;                 // InternalError unless the target is a GPU
   static const std::vector<Device>& devices();  // of all GPU targets
+  // A GPU whose name says nothing of what launches it, with the plain processor of t's architecture and t's system as that; any
+  // other target is itself. "vulkan" by "neoverse-n1-android" is "vulkan-aarch64-android".
+  Target launched_by(const Target& t, Where = Where::current()) const;
   bool is_host() const { return base_ == "host"; }
   bool has(const char* feature) const;  // "avx2", "fma", "avx512bf16"; on CUDA "sm_80": that architecture or a later one
   const std::vector<std::string>& enabled() const { return enabled_; }  // all enabled features, in the order of the table
@@ -111,6 +117,7 @@ class Target {  // what code is generated for: "x86-64-v3", "aarch64+dotprod", "
   bool flushes_subnormals_ = false;
   std::int64_t caches_[3] = {};
   const Device* device_ = nullptr;
+  bool says_launcher_ = false;  // of a GPU: the name has more than the base
 };
 
 // Declares a feature of your own, until the process ends. Target::runs_here assumes that it is present.
