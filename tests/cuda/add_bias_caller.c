@@ -12,7 +12,7 @@ int main(void) {
   printf("host memory: %s\n", ashlar_code_name(add_bias(&host, &host, &host)));
   ashlar_tensor tx = {x, 2, 0, 2, 2, 32, 1, matrix, NULL, 0}, tb = {b, 2, 0, 1, 2, 32, 1, row, NULL, 0},
                 ty = {y, 2, 0, 2, 2, 32, 1, matrix, NULL, 0};
-  const ashlar_context context = {sizeof context};
+  const ashlar_context context = {.size = sizeof context};
   if (add_bias_prepare(&tx, &tb, &ty, &context) != ASHLAR_OK) return 2;
   const int code = add_bias(&tx, &tb, &ty);
   char text[300];

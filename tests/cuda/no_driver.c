@@ -6,7 +6,7 @@
 
 int main(void) {
   const ashlar_abi1_cuda_launch launch = {"f", NULL, 32, 0, 0, 0};
-  const ashlar_abi1_cuda_module m = {1, sizeof m, "f", "sm_80", 80, 0, NULL, 0, ".version 7.0", 1, &launch, 1, 0};
+  const ashlar_abi1_cuda_module m = {1, sizeof m, "f", "sm_80", 80, 0, NULL, 0, ".version 7.0", 1, &launch, 1, 0, NULL};
   ashlar_error error = {0, -1, -1, 0, 0, ""};
   ashlar_context context = {.size = sizeof context, .error = &error};
   ashlar_abi1_cuda_call call;
