@@ -107,6 +107,7 @@ static void enable(const char* const* names, uint32_t count) {
 static VkResult VKAPI_PTR wCreateInstance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* a, VkInstance* made) {
   const VkResult told = called("vkCreateInstance");
   if (told != VK_SUCCESS) return told;
+  if (real.CreateInstance == NULL) return VK_ERROR_INITIALIZATION_FAILED;
   s.instance_flags = info->flags;
   enable(info->ppEnabledExtensionNames, info->enabledExtensionCount);
   return real.CreateInstance(info, a, made);
@@ -236,7 +237,7 @@ static PFN_vkVoidFunction VKAPI_PTR wGetInstanceProcAddr(VkInstance instance, co
   if (get == NULL) {
     void* library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library != NULL) *(void**)&get = dlsym(library, "vkGetInstanceProcAddr");
-    if (get == NULL) return NULL;
+    if (get == NULL) return strcmp(name, "vkCreateInstance") == 0 ? (PFN_vkVoidFunction)wCreateInstance : NULL;
   }
   return watch(name, get(instance, name));
 }

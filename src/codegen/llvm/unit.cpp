@@ -29,7 +29,7 @@ Unit::Unit(const ir::Kernel& k, const Target& t, Side side, std::shared_ptr<llvm
            std::shared_ptr<llvm::Module> m, std::string symbol)
     : context(std::move(c)),
       module(m ? std::move(m) : std::make_shared<llvm::Module>(k.name, *context)),
-      offers(offers_of(t, side == Side::device)),
+      offers(offers_of(t, side == Side::device, k)),
       kernel(legalise(k, offers)),
       target(t),
       layout(abi_layout(k, t.pointer_bytes())),

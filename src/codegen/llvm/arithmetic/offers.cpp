@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/llvm/arithmetic/offers.h"
 
+#include <algorithm>
+
 namespace ashlar::codegen {
 
 using ir::Op;
@@ -26,8 +28,15 @@ bool is_arm(const Target& t) { return t.architecture() == Architecture::arm || t
 bool of_no_bools(Type t, Type) { return !t.is_bool(); }
 bool of_floats(Type t, Type) { return t.is_float(); }
 
+// cvt.rn.bf16. In a kernel with wgmma it stays integer arithmetic: ptxas 13.0 moves conversions of the sums in front of the
+// wait for them, and then lets one product at a time run (C7514).
+bool converts_brains(const Target& device, const ir::Kernel& kernel) {
+  const auto is_wgmma = [](const auto& f) { return f.second.device == ir::DeviceOp::wgmma; };
+  return device.has("sm_80") && std::none_of(kernel.intrinsics.begin(), kernel.intrinsics.end(), is_wgmma);
+}
+
 // What the machine rounds, fuses and converts by instructions; a device all of it.
-void offer_floats(std::vector<Offer>& all, const Target& target, bool device) {
+void offer_floats(std::vector<Offer>& all, const Target& target, bool device, const ir::Kernel& kernel) {
   for (const Op op : {Op::isnan, Op::isinf, Op::copysign}) all.push_back({op});
   // LLVM has no code for a minimum of f64 on 32-bit ARM, and takes NEON's for one f32, which flushes subnormals: not where they
   // must be kept.
@@ -40,9 +49,9 @@ void offer_floats(std::vector<Offer>& all, const Target& target, bool device) {
   const bool fuses = device || target.offers("fma");
   all.push_back({Op::fma, [=](Type t, Type) { return t.is_float() && (t.bits == 64 || fuses); }});  // f64: Emitter::fused
   const bool halves = device || target.offers("half");
-  // BFCVTN, cvt.rn.bf16; what x86-64 has for it (vcvtneps2bf16) takes subnormals for zero.
+  // BFCVTN; what x86-64 has for it (vcvtneps2bf16) takes subnormals for zero.
   const bool brains =
-      device ? target.has("sm_80") : target.architecture() == Architecture::aarch64 && target.has("bf16");
+      device ? converts_brains(target, kernel) : target.architecture() == Architecture::aarch64 && target.has("bf16");
   all.push_back({Op::cast, [=](Type from, Type to) {
                    from = from.element(), to = to.element();
                    if (halves && ((from == f16 && to == f32) || (from == f32 && to == f16))) return true;
@@ -52,11 +61,11 @@ void offer_floats(std::vector<Offer>& all, const Target& target, bool device) {
 
 }  // namespace
 
-Offers offers_of(const Target& target, bool device) {
+Offers offers_of(const Target& target, bool device, const ir::Kernel& kernel) {
   std::vector<Offer> all = {{Op::add_sat}, {Op::sub_sat}, {Op::lt}, {Op::le}, {Op::gt}, {Op::ge}};
   for (const Op op : {Op::mul, Op::bit_and, Op::bit_or, Op::bit_xor, Op::bit_not}) all.push_back({op, of_no_bools});
   for (const Op op : {Op::abs, Op::popcount, Op::clz, Op::ctz}) all.push_back({op});
-  offer_floats(all, target, device);
+  offer_floats(all, target, device, kernel);
   // WebAssembly has no product of 128 bits, and LLVM would call a function for it.
   if (device || target.architecture() != Architecture::wasm32)
     all.push_back({Op::mul_high, [](Type t, Type) { return t.bits == 64; }});

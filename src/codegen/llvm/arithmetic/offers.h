@@ -7,7 +7,7 @@
 
 namespace ashlar::codegen {
 
-Offers offers_of(const Target&, bool device);
+Offers offers_of(const Target&, bool device, const ir::Kernel&);
 
 // Registers of an instruction that is asked for by name: elements of a type, in vectors that fill them.
 bool fills_neon(const Target&, Type);
