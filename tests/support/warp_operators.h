@@ -62,6 +62,24 @@ struct Turned {
   }
 };
 
+// Rows of 64, doubled by one thread in two loops, the second of which computes what the second warp reads.
+struct Partitioned {
+  lang::DefinitionScope scope;
+  Symbol M{"M"};
+  Tensor x = lang::make_input("x", f32, {M, 64}), y = lang::make_output("y", f32, {M, 64});
+  Tensor twice = compute("twice", [&](Var i, Var j) { return x(i, j) * 2; });
+  Tensor result = compute("result", {M, 64}, [&](Var i, Var j) { return twice(i, j) + 1; });
+  lang::Built built = (lang::bind(y, result), lang::build_program("partitioned", {x, y}));
+  Schedule s;
+  explicit Partitioned(const Target& target) : s(built, target) {
+    auto [i, j] = s[result].spatial<2>();
+    auto [jw, jl] = s[result].split(j, 32);
+    s[result].bind(i, gpu::block_x).bind(jw, gpu::warp).bind(jl, gpu::lane);
+    s[twice].compute_at(jw).store_in(Scope::shared);
+    s[twice].partition(s[twice].spatial<2>()[1], 2);
+  }
+};
+
 // total[i, j] = the sum over k of x[i, k, 31 - j], x by way of a ring of tiles. `shared_rows`: each row reads the next one's
 // tile.
 struct Ring {

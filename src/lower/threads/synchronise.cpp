@@ -165,7 +165,11 @@ class Synchroniser {
     for (const Access* t : {&a, &b}) {
       add(t->address);
       add(t->slot);
-      for (const EnclosingLoop& l : t->loops) key.push_back(l.var);
+      for (const EnclosingLoop& l : t->loops) {
+        key.push_back(l.var);
+        add(l.begin);
+        add(l.extent);
+      }
       key.push_back(0);
       for (const Expr& e : t->when) add(e);
     }
@@ -175,6 +179,7 @@ class Synchroniser {
       asked_.push_back(t->address);
       asked_.push_back(t->slot);
       asked_.insert(asked_.end(), t->when.begin(), t->when.end());
+      for (const EnclosingLoop& l : t->loops) asked_.insert(asked_.end(), {l.begin, l.extent});
     }
     return known->second = may_conflict(a, b, who);
   }
@@ -293,6 +298,13 @@ class Synchroniser {
   static bool same_loops(const Access& a, const Access& b) {
     return std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
                       [](const EnclosingLoop& x, const EnclosingLoop& y) { return x.var == y.var; });
+  }
+  // The pieces of a partitioned loop have one variable, and each its own iterations.
+  static bool same_iterations(const Access& a, const Access& b) {
+    return std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
+                      [](const EnclosingLoop& x, const EnclosingLoop& y) {
+                        return x.var == y.var && ir::same(x.begin, y.begin) && ir::same(x.extent, y.extent);
+                      });
   }
   static void range(Facts& facts, Id var, const Expr& begin, const Expr& extent) {
     facts.range(var, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
@@ -427,7 +439,7 @@ class Synchroniser {
     for (const Access& t : more) {
       const auto known = std::find_if(since.begin(), since.end(), [&](const Access& o) {
         return o.buffer == t.buffer && o.write == t.write && o.atomic == t.atomic && o.group == t.group &&
-               o.common == t.common && o.earlier == t.earlier && ir::same(o.address, t.address) && same_loops(o, t) &&
+               o.common == t.common && o.earlier == t.earlier && ir::same(o.address, t.address) && same_iterations(o, t) &&
                std::equal(o.when.begin(), o.when.end(), t.when.begin(), t.when.end(), ir::same);
       });
       if (known == since.end())

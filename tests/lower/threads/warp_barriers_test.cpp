@@ -98,6 +98,10 @@ TEST_CASE("both in one kernel") {
   CHECK(check<warp_operators::Turned>(fours, "cuda-sm_80", Threads::grid) == Barriers{1, 1});
 }
 
+TEST_CASE("each piece of a partitioned loop counts (fuzz seed 102159 for cuda-sm_80)") {
+  CHECK(check<warp_operators::Partitioned>({{{"M", 2}}, {{"M", 0}}}, "cuda-sm_80") == Barriers{1, 0});
+}
+
 TEST_CASE("a transposition goes from warp to warp") {
   CHECK(check_golden<gpu_operators::Transpose>("transpose", {{{"M", 33}, {"N", 40}}, {{"M", 1}, {"N", 1}}}) == Barriers{1, 0});
 }
