@@ -42,8 +42,8 @@ Type outside_type(const std::vector<ir::KStmt>& list, ir::Id id) {
 
 }  // namespace
 
-std::vector<LaunchParameter> parameters_of(const ir::Kernel& k, const ir::KLaunch& l) {
-  const Uses uses = uses_of(l.body, Prefetches::ignored);
+std::vector<LaunchParameter> parameters_of(const ir::Kernel& k, const ir::KLaunch& l, bool prefetches) {
+  const Uses uses = uses_of(l.body, prefetches ? Prefetches::counted : Prefetches::ignored);
   std::vector<LaunchParameter> all;
   using Kind = LaunchParameter::Kind;
   for (ir::Id id : uses.buffers) {

@@ -212,6 +212,17 @@ TEST_CASE("a prefetch asks for a line of the second cache") {
     CHECK(has(text_of(b.k, target), "prefetch.global.L2"));
 }
 
+TEST_CASE("a stride that only a prefetch uses reaches its launch (fuzz seed 317918 for cuda-sm_80)") {
+  lang::DefinitionScope scope;
+  Tensor x = lang::make_input("x", f32, {1, 1}), y = lang::make_output("y", f32, {1, 1});
+  lang::bind(y, compute("y", {1, 1}, [&](Var i, Var) { return x(i, i); }));
+  Schedule s(lang::build_program("ahead", {x, y}), Target::parse("cuda-sm_80"));
+  auto [i, j] = s[y].spatial<2>();
+  s[y].prefetch(i, x, 1);
+  s[y].bind(j, gpu::thread_x);
+  CHECK(has(text_of(cuda::lowered(s)), "prefetch.global.L2"));
+}
+
 TEST_CASE("a kernel with nothing to compute, or with nothing on the device, is refused for a device") {
   using codegen::Output;
   for (const char* target : {"cuda-sm_80", "cuda-sm_90a"}) {

@@ -83,6 +83,19 @@ TEST_CASE("an input that is empty is not cached, while another output has points
     for (std::int64_t m : {0, 3}) check(s, {{n}, {m}, {n, 4}, {m}});
 }
 
+TEST_CASE("where neither of two forms has anything to compute, none is chosen (fuzz seed 402802 for cuda-sm_80)") {
+  lang::DefinitionScope scope;
+  Tensor x = lang::make_input("x", f32, {4, 0}), y = lang::make_output("y", f32, {4, 0});
+  Tensor twice = compute("twice", {4, 0}, [&](Var i, Var j) { return x(i, j) * 2; });
+  lang::bind(y, twice);
+  Schedule s(lang::build_program("nothing", {x, y}), Target::parse("cuda-sm_80"));
+  auto [i, j] = s[twice].spatial<2>();
+  const Stage tile = s.cache_read(x, {twice}, Scope::shared).compute_at(j);
+  s[twice].bind(i, gpu::block_x);
+  s[twice].pipeline(j, {.stages = 2, .loads = {tile}, .async_copy = true, .any_alignment = true});
+  CHECK(handmade::launched(s).body.empty());
+}
+
 TEST_CASE("what a reduction starts from is there where it has no terms") {
   lang::DefinitionScope scope;
   const Symbol K("K");

@@ -8,7 +8,7 @@ using ptx_tests::head;
 
 std::string entry(const std::string& body, const std::string& before = "") {
   return head() + before +
-         ".visible .entry k(.param .u64 p) {\n.reg .b64 %rd<20>; .reg .b32 %r<30>; .reg .b16 %h<4>; .reg .pred %p<6>; .reg "
+         ".visible .entry k(.param .u64 p) {\n.reg .b64 %rd<20>; .reg .b32 %r<30>; .reg .b16 %h<6>; .reg .pred %p<6>; .reg "
          ".f32 %f<4>;\n"
          ".shared .align 128 .b8 area[1024];\nld.param.u64 %rd1, [p]; mov.u32 %r0, %tid.x; mov.u32 %r1, area; shl.b32 %r2, "
          "%r0, 2; add.u32 %r3, %r1, %r2;\n" +
@@ -75,6 +75,11 @@ TEST_CASE("values that nobody wrote") {
   CHECK(fault_of(entry("mov.b32 %r4, {%h1, %h2}; prmt.b32 %r5, %r4, %r0, 0x7654; mul.wide.u32 %rd2, %r0, 4; add.u64 %rd2, "
                        "%rd2, %rd1; st.global.b32 [%rd2], %r5;"))
             .empty());
+  // halves of packed numbers are apart
+  const std::string third = "mov.b16 %h1, 0x3c00; mov.b32 %r4, {%h1, %h2}; add.rn.f16x2 %r5, %r4, %r4; cvt.rn.f32.s32 %f1, %r0; "
+                            "cvt.rn.f16x2.f32 %r6, %f2, %f1; add.rn.f16x2 %r5, %r5, %r6; mov.b32 {%h3, %h4}, %r5; ";
+  CHECK(fault_of(entry(third + "st.global.b16 [%rd1], %h3;")).empty());
+  CHECK(begins(fault_of(entry(third + "st.global.b16 [%rd1], %h4;")), "value that nobody wrote"));
   CHECK(
       begins(fault_of(entry("addc.u32 %r4, %r0, 0;")), "value that nobody wrote in k: the carry is of no instruction before"));
   // device memory that was never written

@@ -19,8 +19,9 @@ struct LaunchParameter {
   std::int64_t offset = 0;  // in the parameters
 };
 
-// Of a launch. Tensor maps are not parameters here: the host makes them.
-std::vector<LaunchParameter> parameters_of(const ir::Kernel&, const ir::KLaunch&);
+// Of a launch; `prefetches`: with what only prefetches use, which a shader does not have. Tensor maps are not parameters here:
+// the host makes them.
+std::vector<LaunchParameter> parameters_of(const ir::Kernel&, const ir::KLaunch&, bool prefetches);
 
 // Whether a grid may have more blocks along dimension d than every device takes in one launch: 65535 along y and z. The host
 // then splits the launch, and tells each part where its blocks begin.

@@ -158,7 +158,7 @@ class Translator {
                s.where);
     Accesses uses;
     uses.look(l.body);
-    entry.parameters = parameters_of(k, l);
+    entry.parameters = parameters_of(k, l, false);
     entry.parameter_bytes = 8 * static_cast<std::int64_t>(entry.parameters.size());
     entry.parameters_in_memory = kFirstParameter + entry.parameter_bytes > kPushBytes;
     entry.folded = (l.block[1] && may_be_split(k, l, 1)) || (l.block[2] && may_be_split(k, l, 2));

@@ -51,6 +51,7 @@ struct Access {
   Expr slot;                         // of a ring: the copy that the address lies in
   Id group = 0;                      // of a store
   std::vector<Expr> when;            // conditions around
+  bool picked = false;               // and one that reads memory picks among the threads
   std::vector<EnclosingLoop> loops;  // outermost first
   std::size_t common = 0;            // so many of them stand at the iteration where the current statement stands
   bool earlier = false;              // and the next one at an earlier iteration of the same loop
@@ -82,12 +83,9 @@ class Synchroniser {
     const auto all = [&](const std::vector<KStmt>& list) {
       for (const KStmt& k : list) accesses(k, out);
     };
-    if (const auto* branch = s.as<KIf>(); branch && !has_load(branch->condition)) {
-      when_.push_back(branch->condition);
-      all(branch->body);
-      when_.back() = ir::logic_not(branch->condition);
-      all(branch->otherwise);
-      when_.pop_back();
+    if (const auto* branch = s.as<KIf>()) {
+      assuming(branch->condition, [&] { all(branch->body); });
+      assuming(ir::logic_not(branch->condition), [&] { all(branch->otherwise); });
       return;
     }
     const auto* loop = s.as<KFor>();
@@ -96,15 +94,37 @@ class Synchroniser {
     if (loop) loops_.pop_back();
   }
 
+  // What `inside` adds stands under the condition. Memory that it reads may change, so that such a condition proves nothing.
+  template <class F>
+  void assuming(const Expr& condition, const F& inside) {
+    const std::size_t known = when_.size();
+    const bool picked = picked_;
+    std::vector<Expr> pending{condition};
+    while (!pending.empty()) {
+      const Expr e = pending.back();
+      pending.pop_back();
+      if (!has_load(e))
+        when_.push_back(e);
+      else if (ir::is(e, ir::Op::logic_and))
+        for (const Expr& part : ir::args_of(e)) pending.push_back(part);
+      else
+        picked_ = picked_ || ir::uses_var(e, launch_.thread);
+    }
+    inside();
+    when_.resize(known);
+    picked_ = picked;
+  }
+
   // A load whose mask is false reads nothing.
   void loads(const Expr& e, std::vector<Access>& out) {
     ir::walk(e, [&](const Expr& x) {
       if (!ir::is(x, ir::Op::load)) return true;
       const auto args = ir::args_of(x);
-      const bool masked = args.size() > 1 && args[1].type().lanes == 1 && !has_load(args[1]);
-      if (masked) when_.push_back(args[1]);
-      access(x.node()->id, false, args[0], out);
-      if (masked) when_.pop_back();
+      const auto read = [&] { access(x.node()->id, false, args[0], out); };
+      if (args.size() > 1 && args[1].type().lanes == 1)
+        assuming(args[1], read);
+      else
+        read();
       return true;
     });
   }
@@ -146,7 +166,7 @@ class Synchroniser {
                         (b.storage == ir::Storage::argument && b.written);
     if (!common) return;
     out.push_back({buffer, write, atomic, behind.empty() ? address : ir::add(address, behind), slot(buffer, address), group,
-                   when_, loops_, open_, false});
+                   when_, picked_, loops_, open_, false});
   }
 
   Barrier between(const Access& a, const Access& b) {  // `a` came before `b`
@@ -165,6 +185,7 @@ class Synchroniser {
     for (const Access* t : {&a, &b}) {
       add(t->address);
       add(t->slot);
+      key.push_back(t->picked);
       for (const EnclosingLoop& l : t->loops) {
         key.push_back(l.var);
         add(l.begin);
@@ -283,17 +304,19 @@ class Synchroniser {
       });
     };
     if (a.write && b.write) return true;
+    if (a.write ? a.picked : b.picked) return false;
     return (!a.write || within(a, b)) && (!b.write || within(b, a));
   }
-  // The start of a reduction and its steps, or two pieces of its steps: what loops they do not share do not move the address.
+  // The start of a reduction and its steps, or two pieces of its steps: a loop around one of them alone does not move the
+  // address. (A loop of virtual threads stands inside of the steps as it does inside of the start.)
   static bool same_points(const Access& a, const Access& b) {
-    std::size_t shared = 0;
-    while (shared < std::min(a.loops.size(), b.loops.size()) && a.loops[shared].var == b.loops[shared].var) ++shared;
-    const auto fixed = [&](const Access& t) {
-      return std::none_of(t.loops.begin() + static_cast<std::ptrdiff_t>(shared), t.loops.end(),
-                          [&](const EnclosingLoop& l) { return ir::uses_var(t.address, l.var); });
+    const auto moved_alone = [](const Access& t, const Access& other) {
+      return std::any_of(t.loops.begin(), t.loops.end(), [&](const EnclosingLoop& l) {
+        return ir::uses_var(t.address, l.var) &&
+               std::none_of(other.loops.begin(), other.loops.end(), [&](const EnclosingLoop& o) { return o.var == l.var; });
+      });
     };
-    return fixed(a) && fixed(b);
+    return !moved_alone(a, b) && !moved_alone(b, a);
   }
   static bool same_loops(const Access& a, const Access& b) {
     return std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
@@ -411,13 +434,9 @@ class Synchroniser {
       if (runs) since.clear();
       merge(since, within);
     } else if (auto* branch = s.as<KIf>()) {
-      const bool guard = !has_load(branch->condition);
       std::vector<Access> then = since, otherwise = since;
-      if (guard) when_.push_back(branch->condition);
-      list(branch->body, then, alike);
-      if (guard) when_.back() = ir::logic_not(branch->condition);
-      list(branch->otherwise, otherwise, alike);
-      if (guard) when_.pop_back();
+      assuming(branch->condition, [&] { list(branch->body, then, alike); });
+      assuming(ir::logic_not(branch->condition), [&] { list(branch->otherwise, otherwise, alike); });
       merge(then, otherwise);
       since = std::move(then);
     } else {
@@ -439,8 +458,8 @@ class Synchroniser {
     for (const Access& t : more) {
       const auto known = std::find_if(since.begin(), since.end(), [&](const Access& o) {
         return o.buffer == t.buffer && o.write == t.write && o.atomic == t.atomic && o.group == t.group &&
-               o.common == t.common && o.earlier == t.earlier && ir::same(o.address, t.address) && same_iterations(o, t) &&
-               std::equal(o.when.begin(), o.when.end(), t.when.begin(), t.when.end(), ir::same);
+               o.picked == t.picked && o.common == t.common && o.earlier == t.earlier && ir::same(o.address, t.address) &&
+               same_iterations(o, t) && std::equal(o.when.begin(), o.when.end(), t.when.begin(), t.when.end(), ir::same);
       });
       if (known == since.end())
         since.push_back(t);
@@ -479,6 +498,7 @@ class Synchroniser {
   std::vector<Expr> asked_;                                // so that no node in it is another one
   std::vector<EnclosingLoop> loops_;
   std::vector<Expr> when_;
+  bool picked_ = false;
   std::size_t open_ = 0;  // so many of the loops around stand at one iteration for all threads between two barriers
 };
 

@@ -102,6 +102,41 @@ TEST_CASE("each piece of a partitioned loop counts (fuzz seed 102159 for cuda-sm
   CHECK(check<warp_operators::Partitioned>({{{"M", 2}}, {{"M", 0}}}, "cuda-sm_80") == Barriers{1, 0});
 }
 
+TEST_CASE("what one thread computes for others under a condition that reads memory (fuzz seed 414620 for cuda-sm_80)") {
+  lang::DefinitionScope scope;
+  Tensor first = lang::make_input("first", i32, {}), x = lang::make_input("x", f32, {}), y = lang::make_output("y", f32, {});
+  Axis k{"k", clamp(first(), 0, 2), 2};
+  Tensor twice = compute("twice", [&] { return x() * 2; });
+  Tensor total = compute("total", [&] { return sum(twice(), k); });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("partial", {first, x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  const Loop threads = s[total].loop(k);
+  s[twice].compute_at(threads).store_in(Scope::shared);
+  s[total].cross_thread_reduce(threads).bind(threads, gpu::thread_x);
+  handmade::same_on_device(built.program, s, {{}});
+  CHECK(handmade::barriers(handmade::launched(s)) == 2);
+}
+
+TEST_CASE("virtual threads start a reduction and step through it at points of their own (fuzz seed 402517 for cuda-sm_80)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {4, N}), y = lang::make_output("y", f32, {4, N});
+  Axis k{"k", 3};
+  Tensor total = compute("total", {4, N}, [&](Var i, Var j) { return sum(x(i, j) * f32(k), k); });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("virtual", {x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  auto [i, j] = s[total].spatial<2>();
+  s[total].vthread(i);
+  auto [jo, ji] = s[total].split(j, Parts{2});
+  const Loop skewed = s[total].skew(jo, ji, 1);
+  s[total].tighten(skewed);
+  s[total].bind(jo, gpu::thread_x);
+  handmade::same_on_device(built.program, s, {{{"N", 5}}, {{"N", 1}}, {{"N", 0}}});
+  CHECK(handmade::barriers(handmade::launched(s)) == 0);
+}
+
 TEST_CASE("a transposition goes from warp to warp") {
   CHECK(check_golden<gpu_operators::Transpose>("transpose", {{{"M", 33}, {"N", 40}}, {{"M", 1}, {"N", 1}}}) == Barriers{1, 0});
 }

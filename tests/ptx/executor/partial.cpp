@@ -91,6 +91,15 @@ u64 sign(const Instr& i, const u64*, const u64* u) {
   return ((u[0] & top) | (u[1] & ~top)) & whole(i);
 }
 
+u64 halves(const Instr& i, const u64*, const u64* u) {
+  const u64 size = static_cast<u64>(bits_of(i.type)) / 2, either = u[0] | u[1] | u[2];
+  return ((either & low(size)) != 0 ? low(size) : 0) | ((either >> size & low(size)) != 0 ? low(size) << size : 0);
+}
+u64 packed(const Instr& i, const u64*, const u64* u) {
+  const u64 size = static_cast<u64>(bits_of(i.type)) / 2;
+  return (u[1] != 0 ? low(size) : 0) | (u[0] != 0 ? low(size) << size : 0);
+}
+
 }  // namespace unknown
 
 }  // namespace ashlar::ptx

@@ -25,6 +25,8 @@ u64 insert(const Instr&, const u64* a, const u64* u);
 u64 permute(const Instr&, const u64* a, const u64* u);
 u64 convert(const Instr&, const u64* a, const u64* u);  // of integers
 u64 sign(const Instr&, const u64* a, const u64* u);     // copysign
+u64 halves(const Instr&, const u64* a, const u64* u);   // of packed numbers: each half is of the same half of the sources
+u64 packed(const Instr&, const u64* a, const u64* u);   // of two sources: the upper half and the lower
 }  // namespace unknown
 
 }  // namespace ashlar::ptx

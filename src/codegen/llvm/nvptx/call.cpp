@@ -353,7 +353,7 @@ void Emitter::call(const ir::KCall& s, Where where) {
   Calling(*this, s, where).run();
 }
 
-// A line of the cache that all multiprocessors share; nothing where the buffer is used for nothing else.
+// A line of the cache that all multiprocessors share; nothing where the buffer is not in global memory.
 void Emitter::prefetch_on_device(const ir::KPrefetch& s) {
   const auto it = buffers.find(s.buffer);
   if (it == buffers.end() || it->second->getType()->getPointerAddressSpace() != 1) return;

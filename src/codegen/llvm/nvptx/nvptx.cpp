@@ -69,7 +69,7 @@ class Translator {
     if (l.threads < 1 || l.threads > device.max_threads)
       refuse("cuda", "a block of 1 to " + std::to_string(device.max_threads) + " threads",
              std::to_string(l.threads) + " in launch `" + l.name + "`", s.where);
-    entry.parameters = parameters_of(k_, l);
+    entry.parameters = parameters_of(k_, l, true);
     entry.maps = maps_of(l.body);
     entry.folded = (l.block[1] && may_be_split(k_, l, 1)) || (l.block[2] && may_be_split(k_, l, 2));
     const std::int64_t bytes =

@@ -206,7 +206,7 @@ void pairs(Decode& d) {
   if (f == T::f32) {
     d.operands(3, 3);
     d.result(0, t), d.value(1, T::f32), d.value(2, T::f32);
-    d.in.run = to_pair;
+    d.in.unknown = unknown::packed, d.in.run = to_pair;
     if (bytes && d.in.mode2 != 2) d.fail("has no .satfinite");
   } else if (bytes && (f == T::f16x2 || f == T::bf16x2)) {
     if (d.in.mode2 != 2) d.fail("has no .satfinite");

@@ -7,6 +7,7 @@
 #include "tests/ptx/executor/device.h"
 #include "tests/ptx/executor/instructions/families.h"
 #include "tests/ptx/executor/numbers.h"
+#include "tests/ptx/executor/partial.h"
 
 namespace ashlar::ptx {
 namespace {
@@ -134,6 +135,7 @@ void half(Decode& d, Half op) {
   d.result(0, t), d.values(1, t), d.results(1);
   const bool bf = t == T::bf16 || t == T::bf16x2;
   if (bf && (d.in.flags & (kFtz | kSat)) != 0 && op != Half::kEx2) d.fail(".ftz and .sat are not of .bf16");
+  if (t == T::f16x2 || t == T::bf16x2) d.in.unknown = unknown::halves;
   d.in.run = bf ? handler<Bf16>(op) : handler<F16>(op);
 }
 
