@@ -216,7 +216,11 @@ class Launcher {
   std::optional<KStmt> compound(KStmt s, const ir::Substitution& values, const Facts& facts) {
     std::vector<Id> used;
     for_each_expr(s, [&](const Expr& e) { use(e, used); });
-    const Expr condition = guard_of(used, [](const Guard&) { return Expr(); });
+    // A loop over at most one thread is not seen in what it moves, since its variable is its begin. Bounds may be read there only
+    // if it has that iteration.
+    bool reads = false;
+    for_each_expr(s, [&](const Expr& e) { reads = reads || has_load(e); });
+    const Expr condition = guard_of(used, [&](const Guard& g) { return reads ? g.some : Expr(); });
     for_each_expr(s, [&](Expr& e) { e = placed(e, values); });
     const Where where = s.where;
     const KFor* const loop = s.as<KFor>();

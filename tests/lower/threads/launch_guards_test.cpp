@@ -202,6 +202,18 @@ TEST_CASE("a loop that a loop over threads bounds runs in threads that have an i
   handmade::same_on_device(built.program, s, {{{"N", 3}}, {{"N", 1}}, {{"N", 0}}});
 }
 
+TEST_CASE("bounds that memory holds are read in threads that have an iteration (fuzz seed 426159 for cuda-sm_80)") {
+  lang::DefinitionScope scope;
+  Tensor first = lang::make_input("first", u8, {}), x = lang::make_input("x", i32, {1}), y = lang::make_output("y", i32, {});
+  Axis k{"k", clamp(i32(first()), 0, 1), 1}, l{"l", clamp(x(k), 0, 1), 1};  // the first byte is 3: no k, so that x[1] is not read
+  Tensor total = compute("total", [&] { return sum(1, {k, l}); });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("bounds", {first, x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  s[total].atomic().bind(s[total].loop(k), gpu::thread_x);
+  handmade::same_on_device(built.program, s, {{}});
+}
+
 TEST_CASE("lanes of a reduction that was peeled need no barrier between its steps (fuzz seed 1050790)") {
   for (const char* target : {"cuda-sm_80", "vulkan"})
     for (const Peel end : {Peel::first, Peel::last}) {
