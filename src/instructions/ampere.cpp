@@ -16,7 +16,7 @@ namespace {
 
 int word(Type t) { return 32 / t.bits; }
 
-// Element (row, k) of a, of which the rows come first, and of b, of which k comes first (its rows are the columns of c).
+// Element (row, k) of a, and of b, whose rows are the columns of c. The row is the first dimension of a, k the first of b.
 Held left(Type t, const Expr& row, const Expr& k) {
   const int w = word(t);
   return held(row % 8 * 4 + k % (4 * w) / w, k % w + row / 8 * w + k / (4 * w) * (2 * w));

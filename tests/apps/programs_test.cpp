@@ -15,6 +15,7 @@
 #include "apps/support/image.h"
 #include "apps/unsharp/plain.h"
 #include "tests/source_dir.h"
+#include "tests/support/text_parts.h"
 
 namespace {
 
@@ -50,7 +51,7 @@ struct Folder {  // of its own for each test, gone afterwards
   std::string at(const char* name) const { return (path / name).string(); }
 };
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using text_parts::has;
 
 // The picture as the plain loops sharpen it, through the same rounding to samples.
 apps::Image sharpened(const apps::Image& image) {
@@ -77,8 +78,8 @@ TEST_CASE("unsharp sharpens the shipped picture as the plain loops do") {
   const std::string picture = source_dir() + "/apps/data/harbour.png", out = folder.at("out.png");
   const Run r = run(the_unsharp("'" + picture + "' " + out));
   CHECK_MESSAGE(r.code == 0, r.text);
-  CHECK(contains(r.text, "512 x 384, 3 channels, 8 bits"));
-  CHECK(contains(r.text, "largest difference"));
+  CHECK(has(r.text, "512 x 384, 3 channels, 8 bits"));
+  CHECK(has(r.text, "largest difference"));
   const apps::Image image = apps::read_png(picture), sharp = apps::read_png(out);
   compare(sharp, sharpened(image));
   double contrast[2] = {0, 0};  // between neighbours: more of it than before
@@ -120,7 +121,7 @@ TEST_CASE("unsharp says what is wrong with its input") {
   apps::write_png(folder.at("in.png"), apps::Image{2, 2, 1, 8, {0.0f, 0.25f, 0.5f, 1.0f}});
   r = run(the_unsharp(folder.at("in.png") + " " + folder.at("no/folder/out.png")));
   CHECK(r.code == 1);
-  CHECK(contains(r.text, "cannot be written: No such file or directory"));
+  CHECK(has(r.text, "cannot be written: No such file or directory"));
   CHECK(!fs::exists(folder.at("out.png")));
 }
 
@@ -128,8 +129,8 @@ TEST_CASE("matmul agrees with Eigen on sizes that no tile divides") {
   for (const char* sizes : {"1 1 1", "13 31 255", "15 33 257", "257 100 14", "100 1 300"}) {
     const Run r = run(the_matmul(sizes));
     CHECK_MESSAGE(r.code == 0, sizes, ": ", r.text);
-    CHECK(contains(r.text, "ashlar"));
-    CHECK(contains(r.text, "eigen"));
+    CHECK(has(r.text, "ashlar"));
+    CHECK(has(r.text, "eigen"));
   }
 }
 

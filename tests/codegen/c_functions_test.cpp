@@ -14,6 +14,7 @@
 #include "tests/codegen/kernels.h"
 #include "tests/lower/check.h"
 #include "tests/support/external_operators.h"
+#include "tests/support/text_parts.h"
 
 using namespace ashlar;
 using handmade::Sizes;
@@ -63,7 +64,7 @@ void agree(const Schedule& s, const ir::Program& algorithm, const Sizes& at, con
 }
 
 std::string assembly(const Schedule& s) { return codegen::emit(lowered(s), s.target(), codegen::Output::assembly); }
-bool has(const std::string& text, const char* what) { return text.find(what) != std::string::npos; }
+using text_parts::has;
 
 const auto levels = {"x86-64", "x86-64-v3", "x86-64-v4"};
 

@@ -20,6 +20,7 @@
 
 #include "tests/codegen/kernels.h"
 #include "tests/support/fenced_call.h"
+#include "tests/support/text_parts.h"
 
 using namespace ashlar;
 using fenced::Fenced;
@@ -69,7 +70,7 @@ std::string assembly(const Target& target, const Formula& f) {
   return codegen::emit(lower(s.scheduled().program, options_for(target)), target, codegen::Output::assembly);
 }
 
-bool has(const std::string& text, const char* what) { return text.find(what) != text.npos; }
+using text_parts::has;
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 
 #include "tests/codegen/kernels.h"
 #include "tests/support/fenced.h"
+#include "tests/support/text_parts.h"
 
 using namespace ashlar;
 using fenced::Fenced;
@@ -86,7 +87,7 @@ std::string same(std::int64_t channels, const Formula& f, const Steps& steps, bo
   return text;
 }
 
-bool has(const std::string& text, const char* what) { return text.find(what) != text.npos; }
+using text_parts::has;
 
 }  // namespace
 

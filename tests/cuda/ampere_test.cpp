@@ -5,16 +5,13 @@
 #include "tests/cuda/assembler.h"
 #include "tests/cuda/programs.h"
 #include "tests/support/ampere_operators.h"
+#include "tests/support/text_parts.h"
 
 using namespace ashlar;
 
 namespace {
 
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
+using text_parts::count;
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "tests/interp/launch_attention.h"
 #include "tests/interp/launch_matmul.h"
 #include "tests/interp/launch_small.h"
+#include "tests/support/text_parts.h"
 
 using namespace launches;
 using ir::Completion;
@@ -34,11 +35,7 @@ std::string complaints(const ir::Kernel& k, const std::string& target) {
   return cuda::complaints(text_of(k, target), Target::parse(target).device().chip);
 }
 
-int count(const std::string& text, const std::string& part) {
-  int n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
+using text_parts::count;
 
 std::string refusal_of(const std::function<void()>& f) {
   try {

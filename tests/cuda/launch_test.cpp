@@ -2,48 +2,17 @@
 // and what becomes of each that fails.
 #include <algorithm>
 
-#include <ashlar/codegen/jit.h>
 #include <ashlar/ir/refusal.h>
 
-#include "tests/cuda/driver.h"
-#include "tests/cuda/programs.h"
+#include "tests/cuda/on_standin.h"
 #include "tests/interp/launch_matmul.h"
 
 using namespace ashlar;
 using codegen::Compiled;
-using cuda::OnDevice;
-using cuda::Standin;
+using cuda::add_bias, cuda::calls_of, cuda::driver, cuda::OnDevice, cuda::Operands, cuda::said, cuda::sum;
+using Fresh = cuda::FreshDriver;
 
 namespace {
-
-const Standin& driver() { return Standin::open(ASHLAR_STANDIN); }
-std::string said() { return cuda::sentence(*ashlar_last_error()); }
-
-struct Fresh : cuda::Fresh {
-  Fresh() : cuda::Fresh(::driver()) {}
-};
-
-std::string calls_of(const std::function<void()>& f) {
-  const std::string before = driver().standin_calls();
-  f();
-  return std::string(driver().standin_calls()).substr(before.size());
-}
-
-const Compiled& add_bias() {
-  static const Compiled f =
-      codegen::compile(cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_90a"), Target::parse("cuda-sm_90a"));
-  return f;
-}
-const Compiled& sum() {
-  static const Compiled f = codegen::compile(cuda::kernel_of<gpu_operators::Sum>("cuda-sm_80"), Target::parse("cuda-sm_80"));
-  return f;
-}
-
-// The operands of add_bias: x[3, 70] + b[70].
-struct Operands {
-  OnDevice x{f32, {3, 70}}, b{f32, {70}}, y{f32, {3, 70}};
-  std::vector<const void*> list = {&x.tensor, &b.tensor, &y.tensor};
-};
 
 ashlar_context with_stream(void* stream, ashlar_error* error) {
   ashlar_context c = {};

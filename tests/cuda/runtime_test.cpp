@@ -3,49 +3,20 @@
 #include <algorithm>
 #include <sstream>
 
-#include <ashlar/codegen/jit.h>
 #include <ashlar/interp/interpreter.h>
 
-#include "tests/cuda/driver.h"
-#include "tests/cuda/programs.h"
+#include "tests/cuda/on_standin.h"
 #include "tests/skip.h"
+#include "tests/support/text_parts.h"
 
 using namespace ashlar;
 using codegen::Compiled;
-using cuda::OnDevice;
-using cuda::Standin;
+using cuda::add_bias, cuda::calls_of, cuda::driver, cuda::OnDevice, cuda::Operands, cuda::said, cuda::sum;
+using Fresh = cuda::FreshDriver;
 
 namespace {
 
-const Standin& driver() { return Standin::open(ASHLAR_STANDIN); }
-std::string said() { return cuda::sentence(*ashlar_last_error()); }
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-struct Fresh : cuda::Fresh {
-  Fresh() : cuda::Fresh(::driver()) {}
-};
-
-std::string calls_of(const std::function<void()>& f) {
-  const std::string before = driver().standin_calls();
-  f();
-  return std::string(driver().standin_calls()).substr(before.size());
-}
-
-const Compiled& add_bias() {
-  static const Compiled f =
-      codegen::compile(cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_90a"), Target::parse("cuda-sm_90a"));
-  return f;
-}
-const Compiled& sum() {  // two launches through a workspace
-  static const Compiled f = codegen::compile(cuda::kernel_of<gpu_operators::Sum>("cuda-sm_80"), Target::parse("cuda-sm_80"));
-  return f;
-}
-struct Operands {
-  explicit Operands(std::int64_t rows = 3, std::int64_t columns = 70)
-      : x{f32, {rows, columns}}, b{f32, {columns}}, y{f32, {rows, columns}}, list{&x.tensor, &b.tensor, &y.tensor} {}
-  OnDevice x, b, y;
-  std::vector<const void*> list;
-};
+using text_parts::has;
 struct Summands {
   OnDevice x{f32, {9000}}, y{f32, {1}};
   std::vector<const void*> list = {&x.tensor, &y.tensor};

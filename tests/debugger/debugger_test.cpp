@@ -11,6 +11,7 @@
 #include "tests/skip.h"
 #include "tests/source_dir.h"
 #include "tests/support/shell.h"
+#include "tests/support/text_parts.h"
 
 namespace {
 
@@ -45,7 +46,7 @@ std::string debugged(const std::string& program, const std::vector<std::string>&
   return {};
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using text_parts::has;
 
 // The object or C file that the generator writes.
 std::string written(const std::string& kind, const std::string& options, const std::string& target = "x86-64-v3") {

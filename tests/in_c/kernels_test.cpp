@@ -17,6 +17,7 @@
 #include "tests/in_c/c_compiled.h"
 #include "tests/support/clamped.h"
 #include "tests/support/refused.h"
+#include "tests/support/text_parts.h"
 
 using namespace ashlar;
 using kernels::Maker;
@@ -49,7 +50,7 @@ ir::Kernel product() {
 // Only the lines from the body's workers on, where the kernel's own code begins.
 std::string own_code(const std::string& text) { return text.substr(text.find("/* The loop over")); }
 
-bool has(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+using text_parts::has;
 
 // out[i] = a[i] * b[i] + c[i], and the same by fma.
 ir::Kernel multiply_add(const std::string& name = "multiply_add") {

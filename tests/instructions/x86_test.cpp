@@ -18,6 +18,7 @@
 #include "tests/support/refused.h"
 #ifdef ASHLAR_TEST_IN_C
 #include "tests/in_c/c_compiled.h"
+#include "tests/support/text_parts.h"
 #endif
 
 using namespace ashlar;
@@ -78,11 +79,7 @@ std::vector<std::string> lines_around(const std::string& assembly, const std::st
   return piece;
 }
 
-int count(const std::string& text, const std::string& word) {
-  int n = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
-  return n;
-}
+using text_parts::count;
 
 bool runs(const Target& t) {
   std::string missing;

@@ -15,6 +15,7 @@
 #include <which.h>
 
 #include "tests/library/processor.h"
+#include "tests/support/text_parts.h"
 #include "tests/vulkan/device.h"
 
 using vulkan::TestDevice;
@@ -24,7 +25,7 @@ namespace {
 #define NEEDS_DEVICE \
   if (!TestDevice::get()) return
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using text_parts::has;
 
 struct Queue {
   ashlar_vulkan_queue* queue = nullptr;

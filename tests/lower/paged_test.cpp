@@ -7,6 +7,8 @@
 #include "check.h"
 #include "launched.h"
 
+#include "tests/support/text_parts.h"
+
 using namespace ashlar;
 using handmade::Sizes;
 
@@ -35,7 +37,7 @@ struct Pages {  // scores[b, m, s] = sum over d of q[b, d] * K[table[b, m], s, d
   }
 };
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using text_parts::has;
 
 }  // namespace
 

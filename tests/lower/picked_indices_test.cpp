@@ -8,6 +8,8 @@
 
 #include "check.h"
 
+#include "tests/support/text_parts.h"
+
 using namespace ashlar;
 using handmade::Sizes;
 
@@ -38,7 +40,7 @@ std::string rotated(const std::vector<int>& at, bool unrolled) {
   return text;
 }
 
-bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+using text_parts::has;
 
 }  // namespace
 

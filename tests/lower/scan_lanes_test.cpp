@@ -10,15 +10,13 @@
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 
+#include "tests/support/text_parts.h"
+
 using namespace ashlar;
 
 namespace {
 
-int count(const std::string& text, const std::string& part) {
-  int n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
+using text_parts::count;
 
 struct Running {
   lang::DefinitionScope scope;

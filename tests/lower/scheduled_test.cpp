@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+#include "tests/support/text_parts.h"
+
 using namespace ashlar;
 using handmade::Sizes;
 
@@ -70,11 +72,7 @@ struct PackedProduct {
   }
 };
 
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
+using text_parts::count;
 
 // The text of the innermost loop over this variable.
 std::string loop_text(const std::string& kernel, const std::string& header) {

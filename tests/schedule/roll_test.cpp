@@ -1,5 +1,6 @@
 // roll: a sum and the maximum that it reads in one pass, what it gives, and what it refuses.
 #include "tests/schedule/programs.h"
+#include "tests/support/text_parts.h"
 
 #include <cmath>
 
@@ -52,7 +53,7 @@ struct Softmax {  // in three passes: the largest, the sum of exponentials, the 
 };
 
 const auto difference = [](Expr old, Expr now) { return exp(old - now); };
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using text_parts::has;
 
 }  // namespace
 

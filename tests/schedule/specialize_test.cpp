@@ -4,10 +4,12 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/schedule/diff.h>
 
+#include "tests/support/text_parts.h"
+
 namespace ashlar::test {
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using text_parts::has;
 
 // Narrow images without vectors, wide ones of whole tiles without guards, others with guards.
 void by_width(Blur& t) {

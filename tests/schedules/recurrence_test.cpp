@@ -3,16 +3,14 @@
 
 #include <ashlar/ir/print.h>
 
+#include "tests/support/text_parts.h"
+
 using namespace ashlar;
 using namespace by_default_test;
 
 namespace {
 
-int count(const std::string& text, const std::string& part) {
-  int n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
+using text_parts::count;
 
 Tensor average(const char* name, const Tensor& x, int by, bool backwards = false) {
   const Expr n = x.extent(0);

@@ -3,16 +3,13 @@
 #include <ashlar/schedules.h>
 
 #include "tests/schedules/scheduled.h"
+#include "tests/support/text_parts.h"
 
 using namespace schedules_test;
 
 namespace {
 
-int count(const std::string& text, const std::string& word) {
-  int n = 0;
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++n;
-  return n;
-}
+using text_parts::count;
 
 std::string of_relu(const std::function<void(Schedule&, const Stage&)>& steps) {
   return text_of([=](Maker& m) {

@@ -10,6 +10,8 @@
 
 #include <ashlar/ir/build.h>
 
+#include "tests/support/text_parts.h"
+
 namespace text_rows {
 
 using ashlar::Expr;
@@ -29,7 +31,7 @@ inline Formula bin(ashlar::ir::Op op) {
 inline Formula un(ashlar::ir::Op op) {
   return [op](Expr x, Expr, Expr) { return ashlar::ir::unary(op, x); };
 }
-inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using text_parts::has;
 
 inline void check(std::initializer_list<Row> rows, const std::function<std::string(Type, Type, const Formula&)>& text_of) {
   for (const Row& r : rows) {

@@ -9,6 +9,7 @@
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
 
+#include "tests/support/text_parts.h"
 #include "tests/vulkan/device.h"
 #include "tests/vulkan/programs.h"
 
@@ -28,7 +29,7 @@ std::string refusal(const ir::Kernel& k) {
   return "";
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using text_parts::has;
 
 // y[i] = 7 for i < N
 Builder fill(std::int64_t threads = 64, std::int64_t shared = 0) {

@@ -63,7 +63,7 @@ struct Options {
   std::uint64_t seed = 0;  // for Order::shuffled
   // How a tensorized loop runs: by the description of its intrinsic, or as the loops that it replaced.
   enum class Intrinsics { described, erased } intrinsics = Intrinsics::described;
-  std::int64_t misaligned = 0;  // bytes that every argument begins past a multiple of 16, as far as a kernel asks
+  std::int64_t misaligned = 0;  // bytes past a multiple of 16 at which every argument begins, for kernels that ask
   int vscale = 2;  // the factor of scalable vectors: lanes are this multiple of those that are written (ir/vscale.h)
   // Checks that conflicting accesses are ordered: in launches by synchronization, in scheduled programs by loops whose
   // iterations do not run at the same time.

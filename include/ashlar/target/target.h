@@ -14,7 +14,7 @@
 //
 //   const TargetFeature npu{"npu"};                       Target::parse("x86-64+npu").has("npu")
 //
-// The GPUs vulkan, cuda-sm_80, cuda-sm_87, cuda-sm_90a and cuda-sm_100a are BASEs too, GPU[-PROCESSOR][-OS][(+|-)FEATURE]...
+// GPUs are BASEs too: vulkan, vulkan-256, cuda-sm_80, cuda-sm_90a and others, GPU[-PROCESSOR][-OS][(+|-)FEATURE]...
 // Loops that are bound to blocks and threads run there. The host code launches them: for x86-64, or the processor that is
 // named, with the features that follow. The code of the device, and what schedules ask, are the same for every processor.
 //

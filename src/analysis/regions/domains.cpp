@@ -39,8 +39,8 @@ bool covers(const ir::Axis& a) { return a.origin == ir::Axis::Origin::split_oute
 
 using Past = std::map<Id, std::optional<std::int64_t>>;
 
-// How far past its box each iteration variable runs: a padded split rounds its extent up to a multiple of its factor. Nothing
-// for a factor that is no constant. `by`: which splits.
+// How far past its box each iteration variable runs: a padded split rounds its extent up to a multiple of its factor. No value
+// if the factor is not a constant. `by` selects the splits.
 Past overshoots(const Program& p, const Facts& facts, bool (*by)(const ir::Axis&)) {
   Past result;
   for (const auto& [id, a] : p.axes) {

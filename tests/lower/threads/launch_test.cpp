@@ -2,17 +2,14 @@
 #include "tests/lower/check.h"
 #include "tests/lower/launched.h"
 #include "tests/support/gpu_operators.h"
+#include "tests/support/text_parts.h"
 
 using namespace ashlar;
 using handmade::Sizes;
 
 namespace {
 
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
+using text_parts::count;
 
 // The program, the kernel (a golden file), the number of its barriers, and its results, in race mode.
 template <class Operator, class... How>
