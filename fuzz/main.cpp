@@ -269,9 +269,8 @@ int main(int argc, char** argv) {
     if (!setup.targets.empty() && setup.targets.front().is_gpu()) return usage("--backend c is for processors");
   }
   std::unique_ptr<gpu_bench::Device> cuda;
-  if (on_device) {
-    if (setup.targets.empty() || setup.targets.front().device().kind != ashlar::Device::Kind::cuda)
-      return usage("--device takes a target for CUDA");
+  if (on_device && (setup.targets.empty() || !setup.targets.front().is_gpu())) return usage("--device takes a target for a GPU");
+  if (on_device && setup.targets.front().device().kind == ashlar::Device::Kind::cuda) {
     std::string why;
     cuda = gpu_bench::Device::open(&why);
     if (!cuda) {
@@ -284,6 +283,7 @@ int main(int argc, char** argv) {
     if (setup.targets.front().device().kind == ashlar::Device::Kind::vulkan) {
       try {
         skipped = !open_vulkan(setup);
+        if (skipped && on_device) return 3;
       } catch (const std::exception& e) {
         std::printf("FAILED: %s\n", e.what());
         return 1;
@@ -324,6 +324,7 @@ int main(int argc, char** argv) {
     ++failures;
     alarm(0);
     if (cuda && cuda->lost()) return 4;
+    if (setup.device.vulkan && lines) return 4;  // whether the device survived is not known
     if (lines) continue;
     std::printf("FAILED, to see it again: %s  %s\n  %s\n", replay, r.failure->kind.c_str(), r.failure->text.c_str());
     std::fflush(stdout);

@@ -11,8 +11,8 @@ The plan, with the seconds that a step has at most, for --seconds 330:
       60  every program of the tests, the families of schedules, all operators on all types, against the interpreter
       90  times beside PyTorch (cuBLAS, cuDNN), and the ceilings of this device in the same process
       60  every operator of the library as it is scheduled by default, against the interpreter
-     100  random programs under random launches and under the default schedule, against the interpreter; beside that,
-          compute-sanitizer's memcheck, racecheck, synccheck and initcheck on a few cases
+     100  random programs under random launches and under the default schedule, for CUDA and for Vulkan on the vendor's driver,
+          against the interpreter; beside that, compute-sanitizer's memcheck, racecheck, synccheck and initcheck on a few cases
 
 It runs from an archive of pack.py, which needs neither LLVM nor packages, or with --root from a build. FOLDER gets lines.jsonl with every result, and
 summary.txt, which is printed too. Exit code 1 if anything differs, fails, hangs or crashes; 3 if no device can be used.
@@ -141,7 +141,7 @@ class Plan:
     def random(self, name, target, extra, jobs, seconds):
         command = lambda some: [self.fuzz, "--lines", "--device", "--target", target, "--seed", some[0], "--count", str(len(some)),
                                 "--case-seconds", "20", *extra]
-        if not extra:
+        if not extra and target != "vulkan":
             self.step(name, command, FOUND, env=self.ours, jobs=1, limit=25, seconds=seconds, together=1)
         seeds = [str(self.seed + n) for n in range(100000)]
         self.step(name, command, seeds, env=self.ours, keep=False, jobs=jobs, limit=25, seconds=seconds, together=50)
@@ -167,11 +167,12 @@ class Plan:
 
     def together(self):
         seconds = self.left(330 if self.chosen else 100)
-        few = max(1, (self.jobs - 4) // 3)
+        few = max(1, (self.jobs - 4) // 5)
         work = [threading.Thread(target=self.sanitizer, args=(tool, seconds)) for tool in TOOLS if "sanitizer" in self.only]
         work += [threading.Thread(target=self.random, args=(name, target, extra, few, seconds)) for name, target, extra in
                  (("random launches, sm_90a", "cuda-sm_90a", []), ("random launches, sm_80", "cuda-sm_80", []),
-                  ("random programs by default", "cuda-sm_90a", ["--by-default"])) if "random" in self.only]
+                  ("random programs by default", "cuda-sm_90a", ["--by-default"]), ("random launches, Vulkan", "vulkan", []),
+                  ("random programs by default, Vulkan", "vulkan", ["--by-default"])) if "random" in self.only]
         for w in work:
             w.start()
         for w in work:

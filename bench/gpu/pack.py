@@ -4,7 +4,7 @@
     pack.py BUILD FILE.tar.xz
 
     ashlar_gpu/bin       ashlar_gpu, ashlar_fuzz: every kernel is compiled where it runs
-    ashlar_gpu/lib       libashlar_gpu.so for PyTorch's process; the libraries that all of them need, but libc's
+    ashlar_gpu/lib       libashlar_gpu.so, which both share and PyTorch's process loads; the libraries that it needs, but libc's
     ashlar_gpu/*.py      first_hour.py and what it calls
 
 LLVM's library has all targets, 150 MB of them. The archive's has the same name and the part that the programs call, with X86 and
@@ -21,6 +21,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ["first_hour.py", "supervise.py", "tables.py", "beside_torch.py"]
+XZ = "--x86 --lzma2=preset=9e,dict=128MiB,lc=4,pb=0"  # machine code, all of it in one window
 OF_LIBC = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|librt|libpthread)\.so\.")
 OTHER_TARGET = re.compile(r"LLVMInitialize(?!X86|NVPTX)\w+")
 
@@ -53,7 +54,7 @@ def small_llvm(files, to, version):
         (folder / "roots").write_text("\n".join(f"-Wl,-u,{n}" for n in names))
         archives = [str(p) for p in sorted(pathlib.Path(libraries).glob("libLLVM*.a"))]
         subprocess.run(["g++", "-shared", "-fPIC", "-s", "-o", str(to), f"-Wl,-soname,{to.name}", str(folder / "others.c"),
-                        f"@{folder / 'roots'}", f"-Wl,--version-script,{folder / 'map'}", "-Wl,--gc-sections", "-Wl,--disable-new-dtags,-rpath,$ORIGIN",
+                        f"@{folder / 'roots'}", f"-Wl,--version-script,{folder / 'map'}", "-fuse-ld=gold", "-Wl,--gc-sections,--icf=safe", "-Wl,--disable-new-dtags,-rpath,$ORIGIN",
                         "-Wl,--no-undefined", "-Wl,--start-group", *archives, "-Wl,--end-group", "-l:libz.so.1", "-l:libzstd.so.1", "-lpthread", "-ldl", "-lm",
                         "-Wl,--no-as-needed", "-lisl"], check=True)
     defined = {line.split()[-1].split("@")[0] for line in output("nm", "--dynamic", "--defined-only", str(to)).splitlines()}
@@ -76,8 +77,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder) / "ashlar_gpu"
         (top / "bin").mkdir(parents=True), (top / "lib").mkdir()
-        programs = [build / "bin/ashlar_gpu", build / "bin/ashlar_fuzz", build / "lib/libashlar_gpu.so"]
-        version = re.search(r"libLLVM\.so\.(\d+\.\d+)", " ".join(needed(programs[0])))[1]
+        programs = [build / "packed/ashlar_gpu", build / "packed/ashlar_fuzz", build / "lib/libashlar_gpu.so"]
+        version = re.search(r"libLLVM\.so\.(\d+\.\d+)", " ".join(needed(programs[2])))[1]
         llvm = top / "lib" / f"libLLVM.so.{version}"
         small_llvm(programs, llvm, version)
         for p in programs:
@@ -96,7 +97,7 @@ def main():
                 raise SystemExit(f"{f.name} cannot be loaded: {wrong[0].strip()}")
         for s in SCRIPTS:
             shutil.copy(ROOT / "bench/gpu" / s, top / s)
-        subprocess.run(["tar", "-C", folder, "-c", "-J", "-f", str(archive), "ashlar_gpu"], check=True, env={**os.environ, "XZ_OPT": "-9 -T0"})
+        subprocess.run(["tar", "-C", folder, "-c", "-J", "-f", str(archive), "ashlar_gpu"], check=True, env={**os.environ, "XZ_OPT": XZ})
         unpacked = sum(f.stat().st_size for f in top.rglob("*") if f.is_file())
     print(f"{archive}: {archive.stat().st_size / 2**20:.1f} MiB, {unpacked / 2**20:.1f} MiB unpacked")
     return 0
