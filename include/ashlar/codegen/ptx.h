@@ -37,6 +37,10 @@ struct Code {
   std::string cubin;           // in the host's object: the result of cubin(), or empty
   bool lines = false;          // the text has line tables
   std::vector<Entry> entries;  // in the order of launches_of
+  // Where indices of 32 bits are right for some calls alone, the text has them, and `wide` is the same with indices of 64 bits,
+  // for the calls for which `narrow_if` does not hold: over symbols and strides. Else both are empty.
+  std::string wide;
+  Expr narrow_if;
 };
 
 // Refused (RefusalError): what the device does not have, by name.

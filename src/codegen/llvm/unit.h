@@ -23,6 +23,10 @@
 #include "codegen/legalise.h"
 #include "codegen/llvm/c_struct.h"
 
+namespace ashlar::analysis {
+struct NarrowIndices;
+}
+
 namespace ashlar::codegen {
 
 namespace spirv {
@@ -61,6 +65,9 @@ class Unit {
   std::size_t offset(ContextField f) const { return offset_of(f, pointer_bytes()); }
   bool is_device() const { return side_ == Side::device; }
   bool has_device() const { return is_vulkan() || is_cuda(); }
+
+  // Of a device: which indices are computed in 32 bits; null: none.
+  std::shared_ptr<const analysis::NarrowIndices> narrow;
 
   const bool gathers_fast;  // a gather takes less time than loads and inserts do, on the processor that code is tuned for
 

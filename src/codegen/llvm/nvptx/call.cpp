@@ -139,7 +139,7 @@ class Calling {
   std::string shared(std::size_t n) { return a.in("r", shared_value(n)); }
   std::string global(std::size_t n) {
     const ir::KBuffer& buffer = k.buffers.at(c.actuals[n].buffer);
-    Value* at = b.CreateGEP(e.math.memory_type(buffer.type.element()), e.base_of(buffer.id), e.expr(c.actuals[n].address));
+    Value* at = e.element_of(buffer, c.actuals[n].address);
     return a.in("l", b.CreatePtrToInt(at, b.getInt64Ty()));
   }
   std::int64_t number(std::size_t n) const {
@@ -148,7 +148,7 @@ class Calling {
       refuse("cuda", "a constant for `" + f.operands[n].name + "` of `" + f.name + "`", "an expression", where);
     return v;
   }
-  Value* word(std::size_t n) { return b.CreateTrunc(e.expr(c.actuals[n].address), b.getInt32Ty()); }
+  Value* word(std::size_t n) { return b.CreateTrunc(e.address(c.actuals[n].address), b.getInt32Ty()); }
 
   void finish() {
     const std::vector<Value*> values = a.run(f.group > 1);
@@ -210,16 +210,42 @@ class Calling {
     finish();
   }
 
+  // Of a number of elements that is `all` or 0, by choices: under which condition it is all of them; null for any other. The
+  // condition goes into the copy's text as a predicate: LLVM makes a chain of choices of one that has several parts.
+  Value* all_or_nothing(Expr number, std::int64_t all) {
+    std::vector<Expr> conditions;
+    std::int64_t n = 0;
+    while (ir::is(number, ir::Op::select) && ir::is_int(ir::args_of(number)[2], &n) && n <= 0) {
+      conditions.push_back(ir::args_of(number)[0]);
+      number = Expr(ir::args_of(number)[1]);
+    }
+    if (conditions.empty() || !ir::is_int(number, &n) || n < all) return nullptr;
+    Value* copies = nullptr;
+    for (const Expr& condition : conditions) {
+      Value* holds = e.expr(condition);
+      copies = copies ? b.CreateAnd(copies, holds) : holds;
+    }
+    return copies;
+  }
+
   void copy_async() {
     const int bytes = f.operands[0].type.bytes(), all = static_cast<int>(f.operands[0].shape[0]) * bytes;
     const std::string to = shared(0), from = global(1);
     std::string text = std::string("cp.async.") + (all == 16 ? "cg" : "ca") + ".shared.global [" + to + "], [" + from + "], " +
                        std::to_string(all);
     std::int64_t valid = 0;
+    if (Value* copies = all_or_nothing(c.actuals[2].address, all / bytes)) {
+      text =
+          "{ .reg .b32 size; selp.b32 size, " + std::to_string(all) + ", 0, " + a.in("b", copies) + "; " + text + ", size; }";
+      a.text(text);
+      return finish();
+    }
     if (!ir::is_int(c.actuals[2].address, &valid) || valid * bytes < all) {
-      Value* n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, e.expr(c.actuals[2].address), b.getInt64(0));
-      n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, b.getInt64(static_cast<std::uint64_t>(all / bytes)));
-      text += ", " + a.in("r", b.CreateTrunc(b.CreateMul(n, b.getInt64(static_cast<std::uint64_t>(bytes))), b.getInt32Ty()));
+      Value* n = e.exact(c.actuals[2].address);
+      const auto number = [&](std::int64_t v) { return llvm::ConstantInt::getSigned(n->getType(), v); };
+      n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, n, number(0));
+      n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, number(all / bytes));
+      text += ", " + a.in("r", b.CreateTrunc(b.CreateMul(n, number(bytes)), b.getInt32Ty()));
     }
     a.text(text + ";");
     finish();
@@ -231,7 +257,7 @@ class Calling {
     std::vector<std::string> positions;
     const std::string map = a.in("l", b.CreatePtrToInt(e.base_of(actual.buffer), b.getInt64Ty()));
     for (std::size_t d = actual.positions.size(); d-- > 0;)
-      positions.push_back(a.in("r", b.CreateTrunc(e.expr(actual.positions[d]), b.getInt32Ty())));
+      positions.push_back(a.in("r", b.CreateTrunc(e.address(actual.positions[d]), b.getInt32Ty())));
     return "[" + map + ", " + list(positions) + "]";
   }
   std::string rank(std::size_t n) const { return std::to_string(c.actuals[n].positions.size()) + "d"; }
@@ -357,7 +383,7 @@ void Emitter::call(const ir::KCall& s, Where where) {
 void Emitter::prefetch_on_device(const ir::KPrefetch& s) {
   const auto it = buffers.find(s.buffer);
   if (it == buffers.end() || it->second->getType()->getPointerAddressSpace() != 1) return;
-  Value* index = expr(s.address);
+  Value* index = address(s.address);
   if (index->getType()->isVectorTy()) index = b.CreateExtractElement(index, std::uint64_t{0});
   Value* at = element(unit.kernel.buffers.at(s.buffer), index);
   // prefetch exists on every device (PTX ISA), but LLVM selects its intrinsic from sm_90 on.
