@@ -82,6 +82,7 @@ class Emitter {
   llvm::Value* device_call = nullptr;     // of a device: the call that launches belong to
   const ir::Launch* thread_of = nullptr;  // what a thread of a device runs: the launch it belongs to
   std::int64_t register_budget = 0;       // of such a thread, at the start
+  std::set<ir::Id> loops;                 // that are around what is emitted
   std::map<ir::Id, llvm::Value*> vars;
   std::map<ir::Id, llvm::Value*> buffers;                          // base addresses; per-worker ones of this function's slot
   std::map<ir::Id, std::int64_t> multiples;                        // of index variables, where more than 1

@@ -76,6 +76,7 @@ void Emitter::bind_index(ir::Id var, const Expr& e) {
 
 void Emitter::bind_loop(const ir::KFor& loop, Value* i) {
   bind(loop.var, i);
+  loops.insert(loop.var);
   if (unit.lines) unit.lines->variable(b, loop.name, i, loop_);
 }
 
@@ -101,7 +102,7 @@ void Emitter::for_loop(const ir::KFor& s) {
       statements(s.body);
     });
   }
-  vars.erase(s.var), ranges.erase(s.var), lower_halves.erase(s.var);
+  vars.erase(s.var), ranges.erase(s.var), lower_halves.erase(s.var), loops.erase(s.var);
 }
 
 Emitter::At::At(Emitter& e, const ir::KStmt& s) : e_(e), before_(e.b.getCurrentDebugLocation()), loop_(e.loop_) {
