@@ -44,8 +44,10 @@ struct NarrowIndices {
 std::int64_t slack_of_addresses(int bits = 32);
 bool stays_outside(const Expr& address, std::int64_t* distance, int bits = 32);  // address = its first operand + distance
 
-// Fewer bits than 32 are for tests, in which small extents are too large then.
-NarrowIndices narrow_indices(const ir::Kernel&, int bits = 32);
+// Fewer bits than 32 are for tests, in which small extents are too large then. `reach`: in what 2^31 of tensors and workspaces
+// are counted, elements where a device multiplies by their size in 64 bits.
+enum class Reach { elements, bytes };
+NarrowIndices narrow_indices(const ir::Kernel&, int bits = 32, Reach reach = Reach::elements);
 
 // The finished kernel as a device computes it with such indices, for the interpreter: what is not exact wraps.
 ir::Kernel with_narrow_indices(const ir::Kernel&, const NarrowIndices&, int bits);

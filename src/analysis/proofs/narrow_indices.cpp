@@ -51,8 +51,13 @@ Expr lane_of(const Expr& e, int lane) {
 
 class Narrow {
  public:
-  Narrow(const ir::Kernel& k, int bits)
-      : k_(k), bits_(bits), low_(-power(bits - 1)), high_(power(bits - 1) - 1), most_(power(bits - 1) - power(bits / 2)) {
+  Narrow(const ir::Kernel& k, int bits, Reach counted)
+      : k_(k),
+        bits_(bits),
+        counted_(counted),
+        low_(-power(bits - 1)),
+        high_(power(bits - 1) - 1),
+        most_(power(bits - 1) - power(bits / 2)) {
     for (const auto& [id, s] : k.symbols) {
       const std::int64_t least = std::max<std::int64_t>(s.min, 0);
       if (least > most_) never();
@@ -267,8 +272,9 @@ class Narrow {
     bool little = false;
     if (const auto b = k_.buffers.find(buffer); b != k_.buffers.end() && !b->second.type.is_packed()) {
       const Expr reach = b->second.storage == ir::Storage::argument ? reach_of_argument(buffer) : b->second.elements;
-      if (!reach.empty() && of_arguments(reach))
-        little = require(ir::le(reach, ir::index(power(bits_ - 1) - slack_of_addresses(bits_) - 1)), arguments_) || never();
+      const std::int64_t most = power(bits_ - 1) - slack_of_addresses(bits_) - 1;
+      const std::int64_t each = counted_ == Reach::bytes ? b->second.type.bytes() : 1;
+      if (!reach.empty() && of_arguments(reach)) little = require(ir::le(reach, ir::index(most / each)), arguments_) || never();
     }
     return reach_[buffer] = little;
   }
@@ -387,9 +393,14 @@ class Narrow {
           const auto r = fits(a);
           all = all && r && (!divides(op) || a.node() == ir::args_of(e)[0].node() || r->low >= 0);
         }
+        whole_ = whole_ && all;
         return all ? operands(e, &Narrow::modular) : wide(e);
       }
+      case Op::cast:
+        if (ir::args_of(e)[0].type().is_data_integer()) return data(ir::args_of(e)[0]);
+        [[fallthrough]];
       default:
+        fits(e);
         return wide(e);
     }
   }
@@ -408,6 +419,7 @@ class Narrow {
 
   const ir::Kernel& k_;
   const int bits_;
+  const Reach counted_;
   const std::int64_t low_, high_, most_;
   Facts arguments_, facts_;
   std::set<Id> given_;
@@ -439,6 +451,6 @@ bool stays_outside(const Expr& address, std::int64_t* distance, int bits) {
   return true;
 }
 
-NarrowIndices narrow_indices(const ir::Kernel& k, int bits) { return Narrow(k, bits).run(); }
+NarrowIndices narrow_indices(const ir::Kernel& k, int bits, Reach reach) { return Narrow(k, bits, reach).run(); }
 
 }  // namespace ashlar::analysis

@@ -56,6 +56,8 @@ class Unit {
   // A kernel for Vulkan: its launches as SPIR-V, in the form for devices whose Fma rounds once and in the other, which is null
   // where they do not differ. The host code calls the runtime in their place.
   const spirv::Code* shaders[2] = {nullptr, nullptr};
+  const spirv::Code* wide_shaders[2] = {nullptr, nullptr};  // the same for calls for which `narrow_if` does not hold; or null
+  Expr narrow_if;
   bool is_vulkan() const { return shaders[0] != nullptr; }
   // A kernel for a CUDA device: its launches as PTX and machine code, which the host code has the runtime load and launch.
   const ptx::Code* ptx = nullptr;

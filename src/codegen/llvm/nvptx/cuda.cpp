@@ -112,9 +112,7 @@ Value* module_of_call(Emitter& e) {
   Constant* narrow = module_data(e.unit, code.text, code.cubin, ".cuda");
   if (code.wide.empty()) return narrow;
   Constant* wide = module_data(e.unit, code.wide, "", ".cuda_wide");
-  Value* overflow = e.b.getFalse();
-  Value* holds = e.checked(code.narrow_if, &overflow);
-  return e.b.CreateSelect(e.b.CreateAnd(holds, e.b.CreateNot(overflow)), narrow, wide);
+  return e.b.CreateSelect(holds_without_overflow(e, code.narrow_if), narrow, wide);
 }
 
 }  // namespace
