@@ -6,12 +6,13 @@
 #include <ashlar/analysis/narrow_indices.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
 #include <ashlar/analysis/evaluate.h>
 #include <ashlar/analysis/interval.h>
-#include <ashlar/ir/vscale.h>
+#include <ashlar/ir/numeric.h>
 
 namespace ashlar::analysis {
 
@@ -143,18 +144,34 @@ class Narrow {
     const std::vector<Id> vars = ir::free_vars(e);
     return std::all_of(vars.begin(), vars.end(), [&](Id id) { return given_.count(id) != 0; });
   }
-  // A condition that extents of some thousands break would cost more than one operand in 64 bits.
-  bool usual(const Expr& condition) const {
+  // Arguments all of whose extents are some thousands, or as many as a quarter of 2^bits elements have.
+  Assignment usual_arguments(std::int64_t extent) const {
     Assignment at;
-    for (const Id id : ir::free_vars(condition)) {
-      std::int64_t value = power(13 * bits_ / 32);
+    for (const Id id : given_) {
+      std::int64_t value = extent;
       if (const auto s = k_.symbols.find(id); s != k_.symbols.end()) {
         value = std::clamp(value, std::max<std::int64_t>(s->second.min, 0), s->second.max);
         value = value / s->second.multiple_of * s->second.multiple_of;
       }
       at.push_back({id, "", value});
     }
-    const auto holds = evaluate(condition, at);
+    return at;
+  }
+  Assignment usual_arguments() const {
+    for (std::int64_t extent = power(13 * bits_ / 32);; extent /= 2) {
+      Assignment at = usual_arguments(extent);
+      const bool fit = std::all_of(k_.argument_buffers.begin(), k_.argument_buffers.end(), [&](const auto& b) {
+        double elements = 1;
+        for (const Expr& e : b.second.extents) elements *= static_cast<double>(evaluate(e, at).value_or(extent));
+        return elements <= static_cast<double>(power(bits_ - 2));
+      });
+      if (fit || extent <= 1) return at;
+    }
+  }
+  // A condition that they break would cost more than one operand in 64 bits.
+  bool usual(const Expr& condition) {
+    if (usual_.empty()) usual_ = usual_arguments();
+    const auto holds = evaluate(condition, usual_);
     return holds && *holds != 0;
   }
 
@@ -187,8 +204,68 @@ class Narrow {
       ends = symbolic(e);
       tighten(ends, lo, hi);
     }
-    if (!inside() && !(data ? false : by_condition(ends, lo, hi))) return std::nullopt;
+    if (!inside())
+      if (const auto r = of_fitting(e)) return r;
+    if (!inside() && (data || !(by_condition(ends, lo, hi) || by_condition(of_operands(e), lo, hi)))) return of_terms(e);
     return Range{std::max(lo.value_or(low_), low_), std::min(hi.value_or(high_), high_)};
+  }
+  // Of operands that fit, where the result then does, too.
+  std::optional<Range> of_fitting(const Expr& e) {
+    const auto args = ir::args_of(e);
+    const Op op = ir::op_of(e);
+    const auto of = [&](std::size_t n) { return fits(args[n]); };
+    if (op == Op::in_range) return of(0);
+    if (op == Op::select) {
+      const auto x = of(1), y = x ? of(2) : std::nullopt;
+      if (!y) return std::nullopt;
+      return Range{std::min(x->low, y->low), std::max(x->high, y->high)};
+    }
+    if (op == Op::cast && args[0].type().is_data_integer() && args[0].type().bits < bits_ + args[0].type().is_signed())
+      return Range{ir::lowest_of(args[0].type().element()), ir::highest_of(args[0].type().element())};
+    if (const Expr* whole = multiple_below(e)) {
+      const auto most = fits(*whole);
+      return most ? std::optional(Range{0, std::max<std::int64_t>(most->high, 0)}) : std::nullopt;
+    }
+    if (!divides(op) && op != Op::min && op != Op::max) return std::nullopt;
+    const auto x = of(0), y = x ? of(1) : std::nullopt;
+    if (!y || (divides(op) && y->low < 0)) return std::nullopt;
+    Range r;
+    if (op == Op::min)
+      r = {std::min(x->low, y->low), std::min(x->high, y->high)};
+    else if (op == Op::max)
+      r = {std::max(x->low, y->low), std::max(x->high, y->high)};
+    else if (op == Op::mod)
+      r = {0, x->low >= 0 ? std::min(x->high, std::max<std::int64_t>(y->high - 1, 0)) : std::max<std::int64_t>(y->high - 1, 0)};
+    else  // a quotient lies between its dividend and 0, or is -1; so does a remainder that is truncated
+      r = {std::min<std::int64_t>(x->low, 0), std::max<std::int64_t>(x->high, 0)};
+    return r.low >= low_ && r.high <= high_ ? std::optional(r) : std::nullopt;
+  }
+  // Of y * (x / y), which is at most x where that is not negative: x.
+  const Expr* multiple_below(const Expr& e) const {
+    if (!ir::is(e, Op::mul)) return nullptr;
+    const auto args = ir::args_of(e);
+    for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
+      const Expr &q = args[k], &by = args[1 - k];
+      if (!ir::is(q, Op::div) || !ir::same(ir::args_of(q)[1], by)) continue;
+      const auto least = constant_min(ir::args_of(q)[0], facts_), least_divisor = constant_min(by, facts_);
+      if (least && *least >= 0 && least_divisor && *least_divisor >= 0) return &ir::args_of(q)[0];
+    }
+    return nullptr;
+  }
+  // Of a sum whose terms fit, each for itself.
+  std::optional<Range> of_terms(const Expr& e) {
+    if (!ir::is(e, Op::add) && !ir::is(e, Op::sub)) return std::nullopt;
+    Range r;
+    const std::function<bool(const Expr&, bool)> add = [&](const Expr& x, bool plus) {
+      const auto args = ir::args_of(x);
+      if (ir::is(x, Op::add) || ir::is(x, Op::sub)) return add(args[0], plus) && add(args[1], plus == ir::is(x, Op::add));
+      const auto term = fits(x);
+      if (!term) return false;
+      r.low += plus ? term->low : -term->high;
+      r.high += plus ? term->high : -term->low;
+      return true;
+    };
+    return add(e, true) && r.low >= low_ && r.high <= high_ ? std::optional(r) : std::nullopt;
   }
   void tighten(const Interval& ends, std::optional<std::int64_t>& lo, std::optional<std::int64_t>& hi) const {
     if (!ends.lo.empty())
@@ -218,7 +295,8 @@ class Narrow {
     if (ir::args_of(e).empty() || !ir::has_load(e)) r = bounds_over(e, eliminate_, facts_);
     if (!r.lo.empty() && !of_arguments(r.lo)) r.lo = {};
     if (!r.hi.empty() && !of_arguments(r.hi)) r.hi = {};
-    if (!r.bounded() && ir::args_of(e).size() == 2) {
+    if (multiple_below(e)) r = of_operands(e);
+    if (!r.bounded()) {
       const Interval parts = of_operands(e);
       if (r.lo.empty()) r.lo = parts.lo;
       if (r.hi.empty()) r.hi = parts.hi;
@@ -233,6 +311,7 @@ class Narrow {
   }
   Interval of_operands(const Expr& e) {
     const auto args = ir::args_of(e);
+    if (args.size() != 2) return {};
     const auto ends = [&](const Expr& x) {
       Interval r = symbolic(x);
       const Interval n = numbers(x);
@@ -251,6 +330,7 @@ class Narrow {
       case Op::sub:
         return {both(Op::sub, x.lo, y.hi), both(Op::sub, x.hi, y.lo)};
       case Op::mul:
+        if (const Expr* all = multiple_below(e)) return {ir::index(0), ends(*all).hi};
         if (least(args[0]) < 0 || least(args[1]) < 0) return {};
         return {ir::index(0), both(Op::mul, x.hi, y.hi)};
       case Op::min:
@@ -427,6 +507,7 @@ class Narrow {
   std::map<Id, std::size_t> place_;
   std::vector<VarRange> eliminate_;  // the inner ones first
   std::vector<Expr> conditions_;
+  Assignment usual_;
   std::unordered_map<Expr, std::optional<Range>, ir::ExprHash, ir::ExprSame> known_;
   std::unordered_map<Expr, Interval, ir::ExprHash, ir::ExprSame> ends_;
   std::map<Id, bool> reach_;
