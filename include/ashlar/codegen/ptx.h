@@ -44,8 +44,9 @@ struct Code {
 };
 
 // Refused (RefusalError): what the device does not have, by name.
-// With `lines` the text says which line of the user's an instruction stands for (.loc); instructions are the same.
-Code translate(const ir::Kernel&, const Target&, bool lines = false);
+// With `lines` the text says which line of the user's an instruction stands for (.loc); instructions are the same. With `wide`
+// there is the form with indices of 64 bits alone.
+Code translate(const ir::Kernel&, const Target&, bool lines = false, bool wide = false);
 
 // Machine code from libnvJitLink, which the first call opens; with the line tables of the text if `lines`. ASHLAR_NVJITLINK
 // names another library; if it is empty, none is used. Returns nothing without a library. InternalError, with the library's

@@ -37,7 +37,7 @@ struct DeviceCode {
   std::optional<ptx::Code> ptx;  // CUDA
 };
 
-DeviceCode device_code(const ir::Kernel& kernel, const Target& target, bool lines) {
+DeviceCode device_code(const ir::Kernel& kernel, const Target& target, const Options& options) {
   const bool launches = !launches_of(kernel).empty();
   if (!target.is_gpu()) {
     if (launches)
@@ -54,11 +54,11 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target, bool line
            "kernel `" + kernel.name + "`, which has no launch", Where{});
   DeviceCode code;
   if (cuda) {
-    code.ptx = ptx::translate(kernel, target, lines);
-    code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip, lines).value_or("");
+    code.ptx = ptx::translate(kernel, target, options.line_tables, options.wide_indices);
+    code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip, options.line_tables).value_or("");
     return code;
   }
-  code.vulkan = vulkan_shaders(kernel);
+  code.vulkan = vulkan_shaders(kernel, options.wide_indices);
   return code;
 }
 
@@ -156,7 +156,7 @@ std::vector<std::string> emit(std::span<const Variant> variants, std::span<const
     if (u.lines) u.lines->finish();
   };
   std::vector<DeviceCode> devices;
-  for (const Variant& v : variants) devices.push_back(device_code(*v.kernel, v.target, options.line_tables));
+  for (const Variant& v : variants) devices.push_back(device_code(*v.kernel, v.target, options));
   std::vector<std::string> results(outputs.size());
   double made = 0;
   if (!std::all_of(outputs.begin(), outputs.end(), is_device_output)) {

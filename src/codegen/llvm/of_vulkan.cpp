@@ -20,8 +20,8 @@ std::vector<spirv::Code> both_forms(const ir::Kernel& kernel, bool index32) {
 
 }  // namespace
 
-VulkanCode vulkan_shaders(const ir::Kernel& kernel) {
-  const Expr narrow_if = spirv::indices_of_32_bits(kernel);
+VulkanCode vulkan_shaders(const ir::Kernel& kernel, bool wide_indices) {
+  const Expr narrow_if = wide_indices ? ir::boolean(false) : spirv::indices_of_32_bits(kernel);
   if (ir::is_int(narrow_if, std::int64_t{0})) return {both_forms(kernel, false), {}, {}};
   VulkanCode code{both_forms(kernel, true), {}, {}};
   if (!ir::is_int(narrow_if, 1)) code.wide = both_forms(kernel, false), code.narrow_if = narrow_if;
@@ -35,7 +35,7 @@ std::vector<std::pair<const char*, void (*)()>> vulkan_entries() {
           {"ashlar_abi1_vulkan_end", entry(&ashlar_abi1_vulkan_end)}};
 }
 #else
-VulkanCode vulkan_shaders(const ir::Kernel&) {
+VulkanCode vulkan_shaders(const ir::Kernel&, bool) {
   refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});
 }
 

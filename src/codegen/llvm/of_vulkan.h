@@ -17,7 +17,7 @@ struct VulkanCode {
   Expr narrow_if;  // over symbols and strides; empty without `wide`
 };
 // Refused in a build without the back end.
-VulkanCode vulkan_shaders(const ir::Kernel&);
+VulkanCode vulkan_shaders(const ir::Kernel&, bool wide_indices);
 
 // The entries of the runtime that compiled host code calls, by name; none in such a build.
 std::vector<std::pair<const char*, void (*)()>> vulkan_entries();

@@ -278,10 +278,11 @@ std::int64_t starting_registers(const ir::KLaunch& l, const Target& target) {
 
 namespace ptx {
 
-Code translate(const ir::Kernel& kernel, const Target& target, bool lines) {
+Code translate(const ir::Kernel& kernel, const Target& target, bool lines, bool wide) {
   if (!target.is_gpu() || target.device().kind != Device::Kind::cuda)
     refuse("ptx", "a target that is a CUDA device", std::string(target.text()), Where{});
   using Indices = Translator::Indices;
+  if (wide) return Translator(kernel, target, lines, Indices::wide).run();
   Translator narrow(kernel, target, lines, Indices::narrow);
   const Expr condition = narrow.condition();
   if (ir::is_int(condition, std::int64_t{0})) return Translator(kernel, target, lines, Indices::wide).run();
