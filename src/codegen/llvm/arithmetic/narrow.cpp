@@ -69,6 +69,7 @@ bool Emitter::narrows(const Expr& e) {
   const Op op = ir::op_of(e);
   const auto args = ir::args_of(e);
   if (op == Op::select && ir::is(args[0], Op::rare)) return false;  // its arm has a block of its own
+  if (is_bitwise(op) && !unit.narrow) return false;
   if (is_modular(op)) return fits(e);
   if (!is_exact_in_operands(op)) return false;
   const auto by = range_of(args[1]);
