@@ -30,8 +30,7 @@ struct NarrowIndices {
   };
   // Over Symbols and strides. Evaluated in 64 bits; where that leaves them, it does not hold. true: always; false: never.
   Expr condition;
-  // Expressions whose values fit while the condition holds. What is not here and no sum, difference or product of what is here
-  // may not.
+  // Expressions whose values fit while the condition holds, as far as anything asks for them. The others may not.
   std::unordered_map<Expr, Range, ir::ExprHash, ir::ExprSame> exact;
   // Buffers whose addresses are exact: how far they reach is not known, or elements share bytes in them.
   std::set<ir::Id> far;
