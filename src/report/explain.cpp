@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include <ashlar/analysis/memory_access.h>
+#include <ashlar/analysis/narrow_indices.h>
+#include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/lower.h>
@@ -47,6 +49,7 @@ class Explainer {
     out_ += opening;
     Counted all;
     if (target_.is_gpu()) {
+      indices();
       launches(k_.body, all);
       if (!all.order.empty()) {
         out_ += "\nthe whole call\n";
@@ -76,6 +79,17 @@ class Explainer {
     std::string s = "  " + what;
     if (s.size() < 22) s.append(22 - s.size(), ' ');
     out_ += s + "  " + text + "\n";
+  }
+
+  // As the back ends choose (codegen/ptx.h, codegen/spirv.h): on Vulkan all indices have one width.
+  void indices() {
+    const bool vulkan = target_.device().kind == Device::Kind::vulkan;
+    const auto narrow = analysis::narrow_indices(k_, 32, vulkan ? analysis::Reach::bytes : analysis::Reach::elements);
+    const bool never = ir::is_int(narrow.condition, std::int64_t{0}) || (vulkan && !narrow.whole);
+    const bool always = ir::is_int(narrow.condition, 1);
+    out_ += never    ? "indices of 64 bits\n"
+            : always ? "indices of 32 bits\n"
+                     : "indices of 32 bits where " + ir::text(narrow.condition) + ", else of 64\n";
   }
 
   // ---- launches -----------------------------------------------------------------------------------------------------------

@@ -76,6 +76,31 @@ TEST_CASE("machine code is loaded where it is there and fits the device, else th
   }
 }
 
+TEST_CASE("a call whose indices do not fit into 32 bits takes the module for any indices, as PTX") {
+  const ir::Kernel k = cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_90a");
+  const codegen::ptx::Code code = codegen::ptx::translate(k, Target::parse("cuda-sm_90a"));
+  CHECK(!code.narrow_if.empty());
+  CHECK(code.wide == codegen::ptx::translate(k, Target::parse("cuda-sm_90a"), false, true).text);
+  CHECK(code.wide != code.text);
+  const Fresh fresh;
+  Operands o;
+  const auto loads = [&] {
+    const std::string calls = calls_of([&] { REQUIRE_MESSAGE(add_bias().call(o.list) == ASHLAR_OK, said()); });
+    return calls.find("cuModuleLoadData") != std::string::npos;
+  };
+  CHECK(loads());
+  CHECK(!loads());
+  std::int64_t near[] = {std::int64_t{1} << 29, 1}, far[] = {std::int64_t{1} << 30, 1};  // of 3 rows
+  o.x.tensor.strides = near;
+  CHECK(!loads());
+  o.x.tensor.strides = far;
+  CHECK(loads());
+  CHECK(driver().standin_launch(3)->from_ptx == 1);
+  CHECK(!loads());
+  o.x.tensor.strides = nullptr;
+  CHECK(!loads());
+}
+
 TEST_CASE("with a stream nothing is waited for or allocated, and the caller's context and stream are used") {
   const Fresh fresh;
   void* const other = driver().standin_new_context(0);

@@ -1,6 +1,7 @@
 // Operators with GPU schedules, from the schedule to the C entries: compiled into this process for the target vulkan, called on
 // tensors in the device's memory, equal to the interpreter's run of the same lowered kernel.
 #include <cstring>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -72,6 +73,46 @@ void check(const std::vector<Sizes>& shapes, How... how) {
 TEST_CASE("elementwise with broadcasting") {
   NEEDS_DEVICE;
   check<gpu_operators::AddBias>({{{"M", 3}, {"N", 64}}, {{"M", 2}, {"N", 130}}, {{"M", 1}, {"N", 1}}, {{"M", 0}, {"N", 5}}});
+}
+
+TEST_CASE("a device without 64-bit integers runs what fits into 32, and is told of the rest") {
+  NEEDS_DEVICE;
+  gpu_operators::AddBias op{Target::parse("vulkan")};
+  const ir::Kernel k = lowered(op.s);
+  const Expr condition = codegen::spirv::indices_of_32_bits(k);
+  CHECK(!ir::is_int(condition));  // it depends on the call
+  CHECK((codegen::spirv::translate(k, {.index32 = true}).features & ASHLAR_VULKAN_INT64) == 0);
+  CHECK((codegen::spirv::translate(k).features & ASHLAR_VULKAN_INT64) != 0);
+  const codegen::Compiled f = codegen::compile(k, Target::parse("vulkan"));
+  ashlar_vulkan_given given = TestDevice::get()->given();
+  given.features &= ~static_cast<std::uint32_t>(ASHLAR_VULKAN_INT64);
+  ashlar_vulkan_queue* queue = nullptr;
+  ashlar_error error = {};
+  REQUIRE(ashlar_vulkan_open(&given, &queue, &error) == ASHLAR_OK);
+  {
+    interp::Arguments expected = handmade::arguments_for(op.built.program, {{"M", 3}, {"N", 70}});
+    std::vector<std::unique_ptr<OnDevice>> tensors;
+    std::vector<const void*> arguments;
+    for (const interp::Actual& a : expected) {
+      tensors.push_back(std::make_unique<OnDevice>(a.array, queue));
+      arguments.push_back(&tensors.back()->tensor);
+    }
+    interp::run(k, expected);
+    REQUIRE_MESSAGE(f.call(arguments) == ASHLAR_OK, last_sentence());
+    Array found = expected.back().array;
+    tensors.back()->read(found);
+    CHECK(interp::difference(found, expected.back().array) == "");
+    // Rows 2^30 bytes apart: the third lies 2^31 behind the first.
+    std::int64_t apart[] = {std::int64_t{1} << 28, 1};
+    tensors[0]->tensor.strides = apart;
+    const std::uint64_t bytes = std::exchange(tensors[0]->buffer->bytes, std::uint64_t{1} << 40);  // nothing is read
+    CHECK(f.call(arguments) == ASHLAR_E_TARGET);
+    CHECK(last_sentence().find("lacks 64-bit integers (shaderInt64)") != std::string::npos);
+    tensors[0]->buffer->bytes = bytes;
+  }
+  ashlar_vulkan_close(queue);
+  CHECK(TestDevice::get()->said() == "");
+  TestDevice::get()->forget();
 }
 
 TEST_CASE("transposition through shared memory") {

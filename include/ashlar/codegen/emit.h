@@ -34,6 +34,8 @@ struct Options {
   // Tables that map the code, of the host (DWARF) and of a CUDA device, to lines of the algorithm and the schedule
   // (docs/codegen.md, "Lines"). They do not change the instructions.
   bool line_tables = false;
+  // Code for a device has no indices of 32 bits, also where they are right: for tests, whose tensors are all small.
+  bool wide_indices = false;
 };
 
 // Refused (RefusalError): a kernel that needs what the target does not have. The second form makes several outputs in one pass.

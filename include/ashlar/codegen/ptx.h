@@ -37,11 +37,16 @@ struct Code {
   std::string cubin;           // in the host's object: the result of cubin(), or empty
   bool lines = false;          // the text has line tables
   std::vector<Entry> entries;  // in the order of launches_of
+  // Where indices of 32 bits are right for some calls alone, the text has them, and `wide` is the same with indices of 64 bits,
+  // for the calls for which `narrow_if` does not hold: over symbols and strides. Else both are empty.
+  std::string wide;
+  Expr narrow_if;
 };
 
 // Refused (RefusalError): what the device does not have, by name.
-// With `lines` the text says which line of the user's an instruction stands for (.loc); instructions are the same.
-Code translate(const ir::Kernel&, const Target&, bool lines = false);
+// With `lines` the text says which line of the user's an instruction stands for (.loc); instructions are the same. With `wide`
+// there is the form with indices of 64 bits alone.
+Code translate(const ir::Kernel&, const Target&, bool lines = false, bool wide = false);
 
 // Machine code from libnvJitLink, which the first call opens; with the line tables of the text if `lines`. ASHLAR_NVJITLINK
 // names another library; if it is empty, none is used. Returns nothing without a library. InternalError, with the library's

@@ -22,7 +22,7 @@ namespace ashlar::codegen::spirv {
 struct Options {
   bool native_fma = true;  // the device rounds Fma once. Otherwise that of f32 is computed in f64, that of f64 in integers
   bool optimise = true;    // through SPIRV-Tools
-  bool index32 = false;    // index is 32 bits wide: sound only where entry has checked that every index fits
+  bool index32 = false;    // index is 32 bits wide: where indices_of_32_bits holds for the call
 };
 
 using Parameter = LaunchParameter;  // of a shader, in this order
@@ -38,13 +38,17 @@ struct Entry {
   bool folded = false;            // the push constants tell where the blocks of a dispatch begin along y and z, too
 };
 
-// What a device must be able to do, beside 64-bit device addresses and integers. The bits are those of the runtime's
+// What a device must be able to do. The bits are those of the runtime's
 // descriptor (runtime/vulkan.h).
 struct Code {
   std::vector<std::uint32_t> words;
   std::vector<Entry> entries;  // in the order of launches_of
   std::uint32_t features = 0;
 };
+
+// Under which condition a module with indices of 32 bits computes the same, over symbols and strides: true for every call,
+// false for none. Such a module needs integers of 64 bits for data alone.
+Expr indices_of_32_bits(const ir::Kernel&);
 
 // Refused (RefusalError): what SPIR-V cannot say, by name.
 Code translate(const ir::Kernel&, const Options& = {});

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* What a kernel may require of a device. 64-bit integers and buffer device addresses are always required. */
+/* What a kernel may require of a device. Buffer device addresses are always required. */
 enum {
   ASHLAR_VULKAN_INT8 = 1,               /* shaderInt8 */
   ASHLAR_VULKAN_INT16 = 2,              /* shaderInt16 */

@@ -34,9 +34,12 @@ constexpr const char* kPasses =
     "early-cse<memssa>,dse,simplifycfg"
     "),globaldce";
 
-// For a device nothing that touches loops: barriers, copies and products stay as many, and where, the kernel has them.
+// For a device: barriers, copies and products stay as many, and where, the kernel has them. What does not change in a loop
+// leaves it: quotients by extents, the row of a tile that a thread copies.
 constexpr const char* kDevicePasses =
-    "function(sroa<modify-cfg>,early-cse,instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg),globaldce";
+    "function(sroa<modify-cfg>,early-cse,instcombine<no-verify-fixpoint>,"
+    "loop-simplify,lcssa,loop-mssa(licm<allowspeculation>),"
+    "early-cse<memssa>,simplifycfg),globaldce";
 
 }  // namespace
 

@@ -99,10 +99,11 @@ void put(std::string& key, const Target& t) {
 }
 
 std::string key_of(std::span<const Variant> variants, std::span<const Output> outputs, const Options& options) {
-  const auto& [line_tables] = options;
+  const auto& [line_tables, wide_indices] = options;
   std::string key;
   put(key, generator_of_code());
   put(key, line_tables ? "lines" : "");
+  put(key, wide_indices ? "wide" : "");
   for (const Output o : outputs) put(key, std::to_string(static_cast<int>(o)));
   for (const Variant& v : variants) {
     put(key, v.target);

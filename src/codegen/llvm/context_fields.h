@@ -45,6 +45,8 @@ llvm::Value* begin_cuda_call(Emitter&, llvm::Value* context, const WorkspaceByte
 llvm::Value* end_cuda_call(Emitter&);
 // What both begin with: a call of the runtime's function `begin`, which stores into `call` and the address of the workspace
 // into what this returns; the function returns its code if it fails.
+// Whether a condition over symbols and strides holds, and none of its parts leaves 63 bits.
+llvm::Value* holds_without_overflow(Emitter&, const Expr& condition);
 llvm::Value* begin_device_call(Emitter&, const char* begin, llvm::Value* module, llvm::Value* context, const WorkspaceBytes*,
                                llvm::Value* call);
 void check_host_body(const Unit&);  // refused: what the host of a device cannot do (device.cpp)

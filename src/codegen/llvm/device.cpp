@@ -54,6 +54,12 @@ Value* begin_device_call(Emitter& e, const char* begin, Value* module, Value* co
   return workspace;
 }
 
+Value* holds_without_overflow(Emitter& e, const Expr& condition) {
+  Value* overflow = e.b.getFalse();
+  Value* holds = e.checked(condition, &overflow);
+  return e.b.CreateAnd(holds, e.b.CreateNot(overflow));
+}
+
 void check_host_body(const Unit& unit) { check_statements(unit, unit.kernel.body); }
 
 llvm::FunctionCallee runtime_function(Unit& unit, const char* name, std::initializer_list<llvm::Type*> parameters) {

@@ -33,11 +33,11 @@ double cpu_seconds() {  // of this thread
 
 // The launches of a kernel as its device takes them.
 struct DeviceCode {
-  std::vector<spirv::Code> shaders;  // Vulkan: in one form or in the two of Unit::shaders
-  std::optional<ptx::Code> ptx;      // CUDA
+  VulkanCode vulkan;             // Vulkan: in one form or in the two of Unit::shaders
+  std::optional<ptx::Code> ptx;  // CUDA
 };
 
-DeviceCode device_code(const ir::Kernel& kernel, const Target& target, bool lines) {
+DeviceCode device_code(const ir::Kernel& kernel, const Target& target, const Options& options) {
   const bool launches = !launches_of(kernel).empty();
   if (!target.is_gpu()) {
     if (launches)
@@ -54,11 +54,11 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target, bool line
            "kernel `" + kernel.name + "`, which has no launch", Where{});
   DeviceCode code;
   if (cuda) {
-    code.ptx = ptx::translate(kernel, target, lines);
-    code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip, lines).value_or("");
+    code.ptx = ptx::translate(kernel, target, options.line_tables, options.wide_indices);
+    code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip, options.line_tables).value_or("");
     return code;
   }
-  code.shaders = vulkan_shaders(kernel);
+  code.vulkan = vulkan_shaders(kernel, options.wide_indices);
   return code;
 }
 
@@ -66,8 +66,8 @@ bool is_device_output(Output o) { return o == Output::spirv || o == Output::ptx 
 
 std::string device_bytes(const DeviceCode& code, Output output, const Target& target) {
   if (output == Output::spirv) {
-    if (code.shaders.empty()) refuse("spirv", "the target vulkan", std::string(target.text()), Where{});
-    const auto& words = code.shaders[0].words;
+    if (code.vulkan.shaders.empty()) refuse("spirv", "the target vulkan", std::string(target.text()), Where{});
+    const auto& words = code.vulkan.shaders[0].words;
     return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]};
   }
   const char* what = output == Output::ptx ? "ptx" : "cubin";
@@ -123,7 +123,10 @@ Target common_of(std::span<const Variant> variants) {
 }
 
 void give_device_code(Unit& unit, const DeviceCode& device) {
-  for (std::size_t v = 0; v < device.shaders.size(); ++v) unit.shaders[v] = &device.shaders[v];
+  const VulkanCode& vulkan = device.vulkan;
+  for (std::size_t v = 0; v < vulkan.shaders.size(); ++v) unit.shaders[v] = &vulkan.shaders[v];
+  for (std::size_t v = 0; v < vulkan.wide.size(); ++v) unit.wide_shaders[v] = &vulkan.wide[v];
+  unit.narrow_if = vulkan.narrow_if;
   if (device.ptx) unit.ptx = &*device.ptx;
 }
 
@@ -131,7 +134,7 @@ void give_device_code(Unit& unit, const DeviceCode& device) {
 std::string device_bytes(std::span<const Variant> variants, const std::vector<DeviceCode>& devices, Output output) {
   std::size_t found = 0, count = 0;
   for (std::size_t v = 0; v < variants.size(); ++v)
-    if (output == Output::spirv ? !devices[v].shaders.empty() : devices[v].ptx.has_value()) found = v, ++count;
+    if (output == Output::spirv ? !devices[v].vulkan.shaders.empty() : devices[v].ptx.has_value()) found = v, ++count;
   if (count > 1)
     refuse(output == Output::spirv ? "spirv"
            : output == Output::ptx ? "ptx"
@@ -153,7 +156,7 @@ std::vector<std::string> emit(std::span<const Variant> variants, std::span<const
     if (u.lines) u.lines->finish();
   };
   std::vector<DeviceCode> devices;
-  for (const Variant& v : variants) devices.push_back(device_code(*v.kernel, v.target, options.line_tables));
+  for (const Variant& v : variants) devices.push_back(device_code(*v.kernel, v.target, options));
   std::vector<std::string> results(outputs.size());
   double made = 0;
   if (!std::all_of(outputs.begin(), outputs.end(), is_device_output)) {

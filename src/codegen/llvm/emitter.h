@@ -39,6 +39,7 @@ class Emitter {
   llvm::Value* value_of(ir::Id var);  // InternalError when nothing is bound
   llvm::Value* expr(const Expr&);     // a root
   llvm::Value* address(const Expr&);  // a root; where addresses have 32 bits, the lower half of the index (narrow.cpp)
+  llvm::Value* exact(const Expr&);    // a root, an index; in 32 bits where it is known to fit (narrow.cpp)
   // A root; whether an index inside left 63 bits is or-ed into *overflow, an i1.
   llvm::Value* checked(const Expr&, llvm::Value** overflow);
   // add, sub or mul of two i64; likewise
@@ -49,6 +50,7 @@ class Emitter {
   // ---- memory (memory.cpp)
   void bind_buffer(ir::Id, llvm::Value* base);
   llvm::Value* base_of(ir::Id buffer) const;
+  llvm::Value* element_of(const ir::KBuffer&, const Expr& address);  // a root: where that element lies
   void store(const ir::KStore&);
   void update(const ir::KStore&);  // an atomic store
   void prefetch(const ir::KPrefetch&);
@@ -80,9 +82,11 @@ class Emitter {
   llvm::Value* device_call = nullptr;     // of a device: the call that launches belong to
   const ir::Launch* thread_of = nullptr;  // what a thread of a device runs: the launch it belongs to
   std::int64_t register_budget = 0;       // of such a thread, at the start
+  std::set<ir::Id> loops;                 // that are around what is emitted
   std::map<ir::Id, llvm::Value*> vars;
   std::map<ir::Id, llvm::Value*> buffers;                          // base addresses; per-worker ones of this function's slot
   std::map<ir::Id, std::int64_t> multiples;                        // of index variables, where more than 1
+  std::map<ir::Id, llvm::Value*> lower_halves;                     // of index variables that may not fit, where known apart
   std::map<ir::Id, std::pair<std::int64_t, std::int64_t>> ranges;  // of index variables that are known to fit 32 bits
 
   // Of a loop: what it counts, which a debugger shows by that name.
@@ -109,6 +113,8 @@ class Emitter {
   std::optional<std::pair<std::int64_t, std::int64_t>> range_of(const Expr&);  // where that is known and fits 32 bits
   bool fits(const Expr&);
   bool narrows(const Expr&);
+  llvm::Value* divided_unsigned(ir::Op, std::span<const Expr> args, llvm::Value*, llvm::Value*);  // null where signs count
+  llvm::Value* compared_narrow(const Expr& comparison);
   llvm::Value* lower_half(llvm::Value*);
   llvm::Value* narrow(const Expr&);  // the lower half of an index, as i32
   llvm::Value* narrow_node(const Expr&);
@@ -167,7 +173,8 @@ class Emitter {
   void store_past_caches(const ir::KBuffer&, llvm::Value* value, llvm::Value* at, llvm::Align known, std::uint64_t bytes);
   void store_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* value, llvm::Value* mask);
   void store_neighbours(const ir::KBuffer&, Type, llvm::Value* value, llvm::Value* at, llvm::Align);
-  llvm::Value* element(const ir::KBuffer&, llvm::Value* index);  // addresses of elements, scalar or vector
+  llvm::Value* element(const ir::KBuffer&, llvm::Value* index);    // addresses of elements, scalar or vector
+  llvm::Value* element_at(const ir::KBuffer&, const Expr& index);  // of one
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
 
   void bind_index(ir::Id, const Expr&);
@@ -197,6 +204,20 @@ class Emitter {
     const llvm::DebugLoc before_, loop_;
   };
   llvm::DebugLoc loop_;  // of the innermost loop around
+
+  // While the address of an element of a buffer is computed: whether it counts modulo 2^32.
+  class Addressing {
+   public:
+    Addressing(Emitter&, ir::Id buffer);
+    Addressing(const Addressing&) = delete;
+    Addressing& operator=(const Addressing&) = delete;
+    ~Addressing();
+
+   private:
+    Emitter& e_;
+    const bool before_;
+  };
+  bool far_ = false;
 
   struct Known {
     llvm::Value *value = nullptr, *low = nullptr;

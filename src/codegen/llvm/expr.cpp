@@ -175,6 +175,8 @@ Value* Emitter::emit_node(const Expr& e) {
     case Op::in_range:
       return emit(args[0]);
     case Op::cast:
+      if (unit.narrow && narrows_indices() && operand_type(0).is_index() && t.is_data_integer() && t.bits <= 32)
+        return math.convert(t, i32.with_lanes(t.lanes), narrow(args[0]));
       return math.convert(t, operand_type(0), emit(args[0]));
     case Op::bitcast:
       return math.bitcast(t, operand_type(0), emit(args[0]));
@@ -184,6 +186,7 @@ Value* Emitter::emit_node(const Expr& e) {
     case Op::le:
     case Op::gt:
     case Op::ge: {
+      if (Value* compared = compared_narrow(e)) return compared;
       if (Value* mask = lanes_below(e)) return mask;
       if (Value* mask = lanes_of_pattern(e)) return mask;
       Value* x = emit(args[0]);

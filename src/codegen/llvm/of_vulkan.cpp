@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/llvm/of_vulkan.h"
 
+#include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/vulkan.h>
 
 namespace ashlar::codegen {
 
 #ifdef ASHLAR_HAS_SPIRV
-std::vector<spirv::Code> vulkan_shaders(const ir::Kernel& kernel) {
+namespace {
+
+std::vector<spirv::Code> both_forms(const ir::Kernel& kernel, bool index32) {
   std::vector<spirv::Code> shaders;
-  shaders.push_back(spirv::translate(kernel));
+  shaders.push_back(spirv::translate(kernel, {.index32 = index32}));
   if ((shaders[0].features & (ASHLAR_VULKAN_FMA32 | ASHLAR_VULKAN_FMA64)) != 0)
-    shaders.push_back(spirv::translate(kernel, {.native_fma = false}));
+    shaders.push_back(spirv::translate(kernel, {.native_fma = false, .index32 = index32}));
   return shaders;
+}
+
+}  // namespace
+
+VulkanCode vulkan_shaders(const ir::Kernel& kernel, bool wide_indices) {
+  const Expr narrow_if = wide_indices ? ir::boolean(false) : spirv::indices_of_32_bits(kernel);
+  if (ir::is_int(narrow_if, std::int64_t{0})) return {both_forms(kernel, false), {}, {}};
+  VulkanCode code{both_forms(kernel, true), {}, {}};
+  if (!ir::is_int(narrow_if, 1)) code.wide = both_forms(kernel, false), code.narrow_if = narrow_if;
+  return code;
 }
 
 std::vector<std::pair<const char*, void (*)()>> vulkan_entries() {
@@ -22,7 +35,7 @@ std::vector<std::pair<const char*, void (*)()>> vulkan_entries() {
           {"ashlar_abi1_vulkan_end", entry(&ashlar_abi1_vulkan_end)}};
 }
 #else
-std::vector<spirv::Code> vulkan_shaders(const ir::Kernel&) {
+VulkanCode vulkan_shaders(const ir::Kernel&, bool) {
   refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});
 }
 

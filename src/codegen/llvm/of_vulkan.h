@@ -10,8 +10,14 @@
 
 namespace ashlar::codegen {
 
-// The shaders of a kernel, in one form or in the two of Unit::shaders. Refused in a build without the back end.
-std::vector<spirv::Code> vulkan_shaders(const ir::Kernel&);
+// The shaders of a kernel, in one form or in the two of Unit::shaders. Where indices of 32 bits are right for some calls alone,
+// `wide` is the same with indices of 64 bits for the others.
+struct VulkanCode {
+  std::vector<spirv::Code> shaders, wide;
+  Expr narrow_if;  // over symbols and strides; empty without `wide`
+};
+// Refused in a build without the back end.
+VulkanCode vulkan_shaders(const ir::Kernel&, bool wide_indices);
 
 // The entries of the runtime that compiled host code calls, by name; none in such a build.
 std::vector<std::pair<const char*, void (*)()>> vulkan_entries();

@@ -69,11 +69,14 @@ void Emitter::begin_iteration(ir::Id loop) {
 // A variable that is an expression.
 void Emitter::bind_index(ir::Id var, const Expr& e) {
   bind(var, expr(e), known_multiple(e));
-  if (const auto range = range_of(e)) ranges[var] = *range;
+  const auto range = range_of(e);
+  if (range) ranges[var] = *range;
+  if (unit.narrow && !range) lower_halves[var] = address(e);
 }
 
 void Emitter::bind_loop(const ir::KFor& loop, Value* i) {
   bind(loop.var, i);
+  loops.insert(loop.var);
   if (unit.lines) unit.lines->variable(b, loop.name, i, loop_);
 }
 
@@ -99,7 +102,7 @@ void Emitter::for_loop(const ir::KFor& s) {
       statements(s.body);
     });
   }
-  vars.erase(s.var), ranges.erase(s.var);
+  vars.erase(s.var), ranges.erase(s.var), lower_halves.erase(s.var), loops.erase(s.var);
 }
 
 Emitter::At::At(Emitter& e, const ir::KStmt& s) : e_(e), before_(e.b.getCurrentDebugLocation()), loop_(e.loop_) {
@@ -138,7 +141,7 @@ void Emitter::let(const ir::KLet& s) {
   else
     bind(s.var, expr(s.value));
   statements(s.body);
-  vars.erase(s.var), ranges.erase(s.var);
+  vars.erase(s.var), ranges.erase(s.var), lower_halves.erase(s.var);
 }
 
 void Emitter::statements(const std::vector<ir::KStmt>& list) {

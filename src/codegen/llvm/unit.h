@@ -23,6 +23,10 @@
 #include "codegen/legalise.h"
 #include "codegen/llvm/c_struct.h"
 
+namespace ashlar::analysis {
+struct NarrowIndices;
+}
+
 namespace ashlar::codegen {
 
 namespace spirv {
@@ -52,6 +56,8 @@ class Unit {
   // A kernel for Vulkan: its launches as SPIR-V, in the form for devices whose Fma rounds once and in the other, which is null
   // where they do not differ. The host code calls the runtime in their place.
   const spirv::Code* shaders[2] = {nullptr, nullptr};
+  const spirv::Code* wide_shaders[2] = {nullptr, nullptr};  // the same for calls for which `narrow_if` does not hold; or null
+  Expr narrow_if;
   bool is_vulkan() const { return shaders[0] != nullptr; }
   // A kernel for a CUDA device: its launches as PTX and machine code, which the host code has the runtime load and launch.
   const ptx::Code* ptx = nullptr;
@@ -61,6 +67,9 @@ class Unit {
   std::size_t offset(ContextField f) const { return offset_of(f, pointer_bytes()); }
   bool is_device() const { return side_ == Side::device; }
   bool has_device() const { return is_vulkan() || is_cuda(); }
+
+  // Of a device: which indices are computed in 32 bits; null: none.
+  std::shared_ptr<const analysis::NarrowIndices> narrow;
 
   const bool gathers_fast;  // a gather takes less time than loads and inserts do, on the processor that code is tuned for
 

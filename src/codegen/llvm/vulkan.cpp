@@ -4,7 +4,7 @@
 //
 //   int body(args, ctx) {
 //     call *c;  uint64_t workspace;
-//     if (rc = ashlar_abi1_vulkan_begin(&module, ctx, bytes, align, &c, &workspace)) return rc;
+//     if (rc = ashlar_abi1_vulkan_begin(fits in 32 bits ? &module : &wide, ctx, bytes, align, &c, &workspace)) return rc;
 //     ashlar_abi1_vulkan_run(c, 0, (int64_t[3]){grid…}, (uint64_t[]){x, N, …});      … one a launch; failures are kept in c
 //     return ashlar_abi1_vulkan_end(c);
 //   }
@@ -31,20 +31,20 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& words) {  // FNV-1a, a w
   return h;
 }
 
-Constant* module_data(Unit& unit) {
+Constant* module_data(Unit& unit, const spirv::Code* const (&shaders)[2], const char* suffix) {
   const Record r(unit);
   Constant *words[2] = {r.null(), r.null()}, *counts[2] = {r.i64c(0), r.i64c(0)}, *hashes[2] = {r.i64c(0), r.i64c(0)},
            *features[2] = {r.i32c(0), r.i32c(0)};
   for (std::size_t v = 0; v < 2; ++v) {
-    if (!unit.shaders[v]) continue;
-    const spirv::Code& code = *unit.shaders[v];
+    if (!shaders[v]) continue;
+    const spirv::Code& code = *shaders[v];
     words[v] = r.global(llvm::ConstantDataArray::get(*unit.context, llvm::ArrayRef<std::uint32_t>(code.words)), ".spirv");
     counts[v] = r.i64c(code.words.size());
     hashes[v] = r.i64c(hash_of(code.words));
     features[v] = r.i32c(code.features);
   }
   std::vector<Constant*> rows;
-  for (const spirv::Entry& e : unit.shaders[0]->entries) {
+  for (const spirv::Entry& e : shaders[0]->entries) {
     const unsigned flags = (e.parameters_in_memory ? unsigned{ASHLAR_VULKAN_PARAMETERS_IN_MEMORY} : 0u) |
                            (e.uses_subgroups ? unsigned{ASHLAR_VULKAN_USES_SUBGROUPS} : 0u) |
                            (e.folded ? unsigned{ASHLAR_VULKAN_FOLDED} : 0u);
@@ -60,7 +60,15 @@ Constant* module_data(Unit& unit) {
   Constant* value = r.of({r.i32c(1), r.i32c(sizeof(ashlar_abi1_vulkan_module)), unit.text(unit.kernel.name), pair(words),
                           pair(counts), pair(hashes), pair(features), r.i32c(rows.size()), r.i32c(0), table});
   r.check(value, sizeof(ashlar_abi1_vulkan_module));
-  return r.global(value, ".vulkan");
+  return r.global(value, suffix);
+}
+
+// The form that a call takes: that with indices of 32 bits where they are right for its extents and strides.
+Value* module_of_call(Emitter& e) {
+  Constant* narrow = module_data(e.unit, e.unit.shaders, ".vulkan");
+  if (!e.unit.wide_shaders[0]) return narrow;
+  Constant* wide = module_data(e.unit, e.unit.wide_shaders, ".vulkan_wide");
+  return e.b.CreateSelect(holds_without_overflow(e, e.unit.narrow_if), narrow, wide);
 }
 
 }  // namespace
@@ -69,7 +77,7 @@ Value* begin_vulkan_call(Emitter& e, Value* context, const WorkspaceBytes* bytes
   auto& b = e.b;
   llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
   llvm::AllocaInst* call = e.local(pointer, llvm::Align(8), "call");
-  Value* workspace = begin_device_call(e, "ashlar_abi1_vulkan_begin", module_data(e.unit), context, bytes, call);
+  Value* workspace = begin_device_call(e, "ashlar_abi1_vulkan_begin", module_of_call(e), context, bytes, call);
   e.device_call = b.CreateLoad(pointer, call);
   return b.CreateLoad(word, workspace);
 }

@@ -32,7 +32,7 @@ std::vector<int> piece_lanes(int lanes);
 struct Place {
   const ir::KBuffer* buffer = nullptr;
   enum class Kind { device, array, slots } kind = Kind::device;
-  Ref address = 0;   // device: u64, of element 0
+  Ref address = 0;   // device: of element 0, as Registers::address
   Ref variable = 0;  // array: an OpVariable
   spv::StorageClass storage = spv::StorageClassFunction;
   // slots: registers at constant addresses, a variable for each group of lanes that is always accessed together
@@ -50,6 +50,7 @@ class Emitter {
   void bind(ir::Id var, Value, std::int64_t multiple_of = 1);
   void place(ir::Id buffer, Place);
   void statements(const std::vector<ir::KStmt>&);
+  Ref parameter(Ref block, std::int64_t offset, Type);  // a pointer to one that lies in memory
   bool uses_subgroups = false;
   bool orders_device_memory = false;  // block barriers order accesses to arguments and the workspace, too
 
@@ -77,6 +78,7 @@ class Emitter {
   Piece load_half(const Place&, Type, Piece index);
   void store_piece(const Place&, Piece value, Piece index, std::int64_t align);
   Ref pointer(const Place&, Type, Piece index);
+  Ref behind(Ref address, Ref pointer_type, Piece bytes, bool may_be_before);
   Value condition_of(const Expr& mask, int lanes);
   std::optional<Ramp> kept_ramp(const Expr& address, int lanes);  // its expressions outlive the statement's memo
   Value load_slots(const Place&, Type, std::int64_t first);

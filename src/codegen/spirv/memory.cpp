@@ -7,7 +7,8 @@
 //   anything else, or masked      one lane after another
 //   atomic                        one read-modify-write a lane
 //
-// An address in the device's memory is base + element * bytes, converted to a pointer where it is used.
+// An address in the device's memory is base + element * bytes, converted to a pointer where it is used. With indices of 32 bits
+// it is two words, to the lower of which the bytes are added, so that a device needs no integers of 64 bits.
 #include <cstdlib>
 #include <numeric>
 
@@ -39,10 +40,34 @@ Ref Emitter::pointer(const Place& p, Type t, Piece index) {
     const Ref type = m.pointer(p.storage, m.type(t.element()));
     return c.op(spv::OpAccessChain, type, {p.variable, math.convert(u32, index).id});
   }
+  const auto to = [&] { return m.pointer(spv::StorageClassPhysicalStorageBuffer, m.memory_type(t)); };
+  if (m.registers.index32) {
+    const auto argument = k_.argument_buffers.find(p.buffer->id);
+    const bool any = argument != k_.argument_buffers.end() && argument->second.order == ir::Buffer::Order::any;
+    return behind(p.address, to(), math.binary(Op::mul, {index.id, i32}, math.integer(i32, p.buffer->type.bytes())), any);
+  }
   const Piece wide{math.convert(i64, index).id, i64};
   const Piece bytes = math.binary(Op::mul, wide, math.integer(i64, p.buffer->type.bytes()));
   const Ref address = c.op(spv::OpIAdd, m.type(u64), {p.address, bytes.id});
-  return c.op(spv::OpConvertUToPtr, m.pointer(spv::StorageClassPhysicalStorageBuffer, m.memory_type(t)), {address});
+  return c.op(spv::OpConvertUToPtr, to(), {address});
+}
+
+// A pointer of type `to` that many bytes behind an address of two words.
+Ref Emitter::behind(Ref address, Ref to, Piece bytes, bool may_be_before) {
+  const Ref word = m.type(u32);
+  const auto part = [&](Ref of, Word n) { return Piece{c.op(spv::OpCompositeExtract, word, {of, n}), u32}; };
+  const Ref sum = c.op(spv::OpIAddCarry, m.sum_and_carry(), {part(address, 0).id, bytes.id});
+  Piece high = math.binary(Op::add, part(address, 1), part(sum, 1));
+  if (may_be_before) high = math.binary(Op::add, high, {math.binary(Op::shr, bytes, math.integer(i32, 31)).id, u32});
+  const Piece words[] = {part(sum, 0), high};
+  return c.op(spv::OpBitcast, to, {math.composite(words).id});
+}
+
+Ref Emitter::parameter(Ref block, std::int64_t offset, Type t) {
+  const auto to = [&] { return m.pointer(spv::StorageClassPhysicalStorageBuffer, m.type(t)); };
+  if (m.registers.index32) return behind(block, to(), math.integer(i32, offset), false);
+  const Ref at = c.op(spv::OpIAdd, m.type(u64), {block, m.integer(u64, offset)});
+  return c.op(spv::OpConvertUToPtr, to(), {at});
 }
 
 Piece Emitter::from_memory(const Place& p, Type t, Ref v) {

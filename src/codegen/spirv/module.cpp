@@ -89,6 +89,16 @@ Ref Module::structure(std::span<const Ref> members, std::span<const Word> offset
   return s;
 }
 
+// A structure is a type of its own each time; this one is no block.
+Ref Module::sum_and_carry() {
+  if (!sum_and_carry_) {
+    const Ref word = type(u32);
+    sum_and_carry_ = fresh();
+    put(globals_, spv::OpTypeStruct, {sum_and_carry_, word, word});
+  }
+  return sum_and_carry_;
+}
+
 // ---- constants -------------------------------------------------------------------------------------------------------
 Ref Module::integer(Type given, std::int64_t v) {
   const Type t = registers.physical(given);

@@ -29,7 +29,8 @@ using Ref = Word;
 // How a value of the IR's type lies in a register: index as i64 or i32, narrow floats as their bits, i4 and u4
 // as bytes, extended.
 struct Registers {
-  bool index32 = false;
+  bool index32 = false;  // then addresses in the device's memory are pairs of words, too
+  Type address() const { return index32 ? u32.with_lanes(2) : u64; }
   Type physical(Type t) const {
     if (t.is_index()) return (index32 ? i32 : i64).with_lanes(t.lanes);
     if (t.is_float() && t.bits < 32) return (t.bits == 16 ? u16 : u8).with_lanes(t.lanes);
@@ -56,6 +57,7 @@ class Module {
   Ref vector(Ref lane, int lanes);
   Ref array(Ref element, std::int64_t count);
   Ref structure(std::span<const Ref> members, std::span<const Word> offsets);  // a block, decorated
+  Ref sum_and_carry();                                                         // of words: what OpIAddCarry returns
   Ref pointer(spv::StorageClass, Ref pointee);
   Ref function_type(Ref result);
 
@@ -84,7 +86,7 @@ class Module {
  private:
   Ref once(spv::Op, Ref type, std::vector<Word> operands);  // a type (type 0) or a constant
 
-  Ref next_ = 1, glsl_ = 0;
+  Ref next_ = 1, glsl_ = 0, sum_and_carry_ = 0;
   bool float32_ = false, float64_ = false;
   std::set<Word> capabilities_;
   std::map<std::vector<Word>, Ref> known_;

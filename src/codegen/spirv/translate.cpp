@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include <ashlar/analysis/narrow_indices.h>
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
@@ -81,7 +82,7 @@ class Translator {
       : k(kernel), options(o), offers(has), m({o.index32}) {
     m.capability(spv::CapabilityShader);
     m.capability(spv::CapabilityPhysicalStorageBufferAddresses);
-    m.capability(spv::CapabilityInt64);
+    if (!o.index32) m.capability(spv::CapabilityInt64);
   }
 
   Code run() {
@@ -120,10 +121,11 @@ class Translator {
 
   // ---- what a device must offer: read off the capabilities that are left
   std::uint32_t features(const std::vector<Word>& words) const {
-    std::uint32_t f = ASHLAR_VULKAN_INT64 | ASHLAR_VULKAN_ADDRESSES;
+    std::uint32_t f = ASHLAR_VULKAN_ADDRESSES;
     const std::pair<spv::Capability, std::uint32_t> table[] = {
         {spv::CapabilityInt8, ASHLAR_VULKAN_INT8},
         {spv::CapabilityInt16, ASHLAR_VULKAN_INT16},
+        {spv::CapabilityInt64, ASHLAR_VULKAN_INT64},
         {spv::CapabilityFloat64, ASHLAR_VULKAN_FLOAT64},
         {spv::CapabilityStorageBuffer8BitAccess, ASHLAR_VULKAN_STORAGE8},
         {spv::CapabilityStorageBuffer16BitAccess, ASHLAR_VULKAN_STORAGE16},
@@ -205,11 +207,11 @@ class Translator {
       offsets.push_back(kPartsOffset);
     }
     if (entry.parameters_in_memory) {
-      members.push_back(m.type(u64));
+      members.push_back(m.type(m.registers.address()));
       offsets.push_back(kFirstParameter);
     } else {
       for (const Parameter& p : entry.parameters) {
-        members.push_back(m.type(p.kind == Parameter::Kind::address ? u64 : travels(p.type)));
+        members.push_back(m.type(p.kind == Parameter::Kind::address ? m.registers.address() : travels(p.type)));
         offsets.push_back(kFirstParameter + static_cast<Word>(p.offset));
       }
     }
@@ -227,14 +229,11 @@ class Translator {
 
   void bind(Emitter& e, const Parameter& p, const Entry& entry, Ref push) {
     const Word first = entry.folded ? 2 : 1;
-    const Type t = p.kind == Parameter::Kind::address ? u64 : travels(p.type);
+    const Type t = p.kind == Parameter::Kind::address ? m.registers.address() : travels(p.type);
     Ref v = 0;
     if (entry.parameters_in_memory) {
-      const Ref block = member(e.c, push, first, u64);
-      const Ref at = e.c.op(spv::OpIAdd, m.type(u64), {block, m.integer(u64, p.offset)});
-      const Ref pointer = m.pointer(spv::StorageClassPhysicalStorageBuffer, m.type(t));
-      v = e.c.op(spv::OpLoad, m.type(t),
-                 {e.c.op(spv::OpConvertUToPtr, pointer, {at}), spv::MemoryAccessAlignedMask, static_cast<Word>(t.bytes())});
+      const Ref at = e.parameter(member(e.c, push, first, m.registers.address()), p.offset, t);
+      v = e.c.op(spv::OpLoad, m.type(t), {at, spv::MemoryAccessAlignedMask, static_cast<Word>(t.bytes() * t.lanes)});
     } else {
       v = member(e.c, push, first + static_cast<Word>(p.offset / 8), t);
     }
@@ -425,6 +424,11 @@ Offers offers_of(const Options& options) {
 }
 
 }  // namespace
+
+Expr indices_of_32_bits(const ir::Kernel& kernel) {
+  const analysis::NarrowIndices narrow = analysis::narrow_indices(legalise(kernel, offers_of({})), 32, analysis::Reach::bytes);
+  return narrow.whole ? narrow.condition : ir::boolean(false);
+}
 
 Code translate(const ir::Kernel& kernel, const Options& options) {
   const Offers offers = offers_of(options);

@@ -95,6 +95,7 @@ llvm::Align Emitter::alignment(const ir::KBuffer& buffer, const Expr& address) c
 // ---- loads -----------------------------------------------------------------------------------------------------------
 Value* Emitter::load(const Expr& e) {
   const ir::KBuffer& buffer = buffer_of(unit, e.node()->id);
+  const Addressing addressing(*this, buffer.id);
   const auto args = ir::args_of(e);
   const Type t = e.type();
   Value* mask = args.size() > 1 ? emit(args[1]) : nullptr;
@@ -103,8 +104,8 @@ Value* Emitter::load(const Expr& e) {
   const bool packed = is_packed(buffer);
   if (t.lanes > 1 && packed) return load_packed_vector(buffer, t, args[0], mask);
   if (t.lanes > 1) return math.from_memory(t, load_vector(buffer, t, args[0], mask));
-  Value* index = packed ? emit(args[0]) : place(args[0]);
-  auto read = [&] { return packed ? load_packed_scalar(buffer, t, index) : load_scalar(buffer, t, element(buffer, index)); };
+  Value* index = packed ? emit(args[0]) : element_at(buffer, args[0]);
+  auto read = [&] { return packed ? load_packed_scalar(buffer, t, index) : load_scalar(buffer, t, index); };
   if (!mask) return math.from_memory(t, read());
   llvm::BasicBlock *before = b.GetInsertBlock(), *reads = block("reads"), *joined = block("joined");
   b.CreateCondBr(mask, reads, joined);
@@ -167,7 +168,7 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   const std::int64_t stride = ramp ? constant_stride(*ramp) : kUnknown;
   if (ramp) kept_.push_back(ramp->base), kept_.push_back(ramp->stride);
   if (stride == 1) {
-    Value* at = element(buffer, place(ramp->base));
+    Value* at = element_at(buffer, ramp->base);
     const llvm::Align align = alignment(buffer, ramp->base);
     const bool whole = mask && whole_in_frame(unit, buffer, base_of(buffer.id), t, ramp->base);
     if (mask && !whole) {
@@ -202,6 +203,7 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   }
   if (mask || gathers(t)) return load_lanes(buffer, t, Anywhere{nullptr, place(address)}, mask);
   Value *base = place(ramp->base), *step = place(ramp->stride);
+  if (base->getType() != step->getType()) base = b.CreateSExt(base, b.getInt64Ty()), step = b.CreateSExt(step, b.getInt64Ty());
   return each_lane(t, [&](std::uint64_t k) {
     Value* at = b.CreateAdd(base, b.CreateMul(step, llvm::ConstantInt::get(step->getType(), k)));
     return load_scalar(buffer, t, element(buffer, at));
@@ -228,7 +230,7 @@ void Emitter::store(const ir::KStore& s) {
     return;
   }
   auto write = [&] {
-    Value* at = element(buffer, address(s.address));
+    Value* at = element_of(buffer, s.address);
     unit.tag_access(b.CreateAlignedStore(v, at, llvm::Align(static_cast<std::uint64_t>(t.bytes()))), buffer.id);
   };
   if (mask)
@@ -272,6 +274,7 @@ void Emitter::update(const ir::KStore& s) {
   const auto how = operation(*s.atomic, t.element());
   Value* v = expr(s.value);
   Value* mask = s.mask.empty() ? nullptr : expr(s.mask);
+  const Addressing addressing(*this, buffer.id);
   Value* index = address(s.address);
   const bool shared = buffer.storage == ir::Storage::shared;
   const llvm::SyncScope::ID scope = !thread_of ? static_cast<llvm::SyncScope::ID>(llvm::SyncScope::System)
@@ -335,10 +338,11 @@ void Emitter::end_streams() {
 }
 
 void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& address, Value* v, Value* mask) {
+  const Addressing addressing(*this, buffer.id);
   const auto ramp = as_ramp(address);
   const llvm::Align element_align(static_cast<std::uint64_t>(t.bytes()));
   if (ramp && ir::is_int(ramp->stride, 1)) {
-    Value* at = element(buffer, this->address(ramp->base));
+    Value* at = element_of(buffer, ramp->base);
     const llvm::Align align = alignment(buffer, ramp->base);
     const auto bytes = static_cast<std::uint64_t>(t.lanes) * static_cast<std::uint64_t>(t.bytes());
     if (!mask && !t.scalable && streams(unit, thread_of != nullptr, buffer, bytes)) {

@@ -137,9 +137,72 @@ class Calling {
     return e.shared_address(actual.buffer, actual.address, barrier ? 8 : k.buffers.at(actual.buffer).type.bytes());
   }
   std::string shared(std::size_t n) { return a.in("r", shared_value(n)); }
+
+  // An address in shared memory as the instruction that uses it says it: `before` computes `at` in a block of its own.
+  //
+  //   (k % 4) * 4096 + (row(thread) + 16) * 32     { .reg .b32 at; add.s32 at, $fixed, $moving; … [at+1024] … }
+  //
+  // What the thread decides does not change in a loop over tiles, and which slot of a ring is next is the same for all threads:
+  // apart they are a register each, one of them uniform. Added up here, LLVM would make one sum of them, in every iteration.
+  struct SharedAt {
+    std::string before, at;
+  };
+  struct Parts {
+    Expr fixed = ir::index(0), moving = ir::index(0);
+    std::int64_t distance = 0;
+  };
+  void take_apart(const Expr& address, bool plus, Parts& parts) const {
+    const auto args = ir::args_of(address);
+    std::int64_t number = 0;
+    if (ir::is_int(address, &number)) {
+      parts.distance += plus ? number : -number;
+    } else if (ir::is(address, ir::Op::add) || ir::is(address, ir::Op::sub)) {
+      take_apart(args[0], plus, parts);
+      take_apart(args[1], plus == ir::is(address, ir::Op::add), parts);
+    } else {
+      Expr& sum = moves_uniformly(address) ? parts.moving : parts.fixed;
+      sum = plus ? ir::add(sum, address) : ir::sub(sum, address);
+    }
+  }
+  // With a loop, and without the thread or what statements define.
+  bool moves_uniformly(const Expr& address) const {
+    bool moves = false, uniform = true;
+    ir::walk(address, [&](const Expr& x) {
+      if (!ir::is(x, ir::Op::var)) return uniform = uniform && !ir::is(x, ir::Op::load);
+      const ir::Id id = x.node()->id;
+      const bool loop = e.loops.contains(id);
+      moves = moves || loop;
+      uniform = uniform && (loop || k.symbols.contains(id));
+      return uniform;
+    });
+    return moves && uniform;
+  }
+  SharedAt shared_at(std::size_t n) {
+    const ir::Call::Actual& actual = c.actuals[n];
+    const std::int64_t bytes = k.buffers.at(actual.buffer).type.bytes();
+    Parts parts;
+    take_apart(actual.address, true, parts);
+    llvm::APInt offset(64, 0);
+    Value* memory = e.base_of(actual.buffer)->stripAndAccumulateConstantOffsets(e.unit.module->getDataLayout(), offset, true);
+    const std::int64_t distance = offset.getSExtValue() + parts.distance * bytes;
+    const auto scaled = [&](const Expr& index) {
+      Value* v = e.address(index);
+      return b.CreateMul(v, llvm::ConstantInt::get(v->getType(), static_cast<std::uint64_t>(bytes)));
+    };
+    Value* at = b.CreatePtrToInt(b.CreateGEP(b.getInt8Ty(), memory, scaled(parts.fixed)), b.getInt32Ty());
+    const std::string fixed = a.in("r", at), plus = distance == 0 ? "" : "+" + std::to_string(distance);
+    if (ir::is_int(parts.moving, std::int64_t{0})) return {"", fixed + plus};
+    const std::string name = "at" + std::to_string(n);
+    Value* moving = b.CreateTrunc(scaled(parts.moving), b.getInt32Ty());
+    return {".reg .b32 " + name + "; add.s32 " + name + ", " + fixed + ", " + a.in("r", moving) + "; ", name + plus};
+  }
+  static std::string in_block(const std::string& before, const std::string& text) {
+    return before.empty() ? text : "{ " + before + text + " }";
+  }
+
   std::string global(std::size_t n) {
     const ir::KBuffer& buffer = k.buffers.at(c.actuals[n].buffer);
-    Value* at = b.CreateGEP(e.math.memory_type(buffer.type.element()), e.base_of(buffer.id), e.expr(c.actuals[n].address));
+    Value* at = e.element_of(buffer, c.actuals[n].address);
     return a.in("l", b.CreatePtrToInt(at, b.getInt64Ty()));
   }
   std::int64_t number(std::size_t n) const {
@@ -148,7 +211,7 @@ class Calling {
       refuse("cuda", "a constant for `" + f.operands[n].name + "` of `" + f.name + "`", "an expression", where);
     return v;
   }
-  Value* word(std::size_t n) { return b.CreateTrunc(e.expr(c.actuals[n].address), b.getInt32Ty()); }
+  Value* word(std::size_t n) { return b.CreateTrunc(e.address(c.actuals[n].address), b.getInt32Ty()); }
 
   void finish() {
     const std::vector<Value*> values = a.run(f.group > 1);
@@ -191,12 +254,13 @@ class Calling {
   }
   void ldmatrix() {
     const std::string to = written(0);
-    a.text(matrices("ldmatrix") + to + ", [" + shared(1) + "];");
+    const SharedAt from = shared_at(1);
+    a.text(in_block(from.before, matrices("ldmatrix") + to + ", [" + from.at + "];"));
     finish();
   }
   void stmatrix() {
-    const std::string to = shared(0);
-    a.text(matrices("stmatrix") + "[" + to + "], " + read(1) + ";");
+    const SharedAt to = shared_at(0);
+    a.text(in_block(to.before, matrices("stmatrix") + "[" + to.at + "], " + read(1) + ";"));
     finish();
   }
 
@@ -210,18 +274,42 @@ class Calling {
     finish();
   }
 
+  // Of a number of elements that is `all` or 0, by choices: under which condition it is all of them; null for any other. The
+  // condition goes into the copy's text as a predicate: LLVM makes a chain of choices of one that has several parts.
+  Value* all_or_nothing(Expr number, std::int64_t all) {
+    std::vector<Expr> conditions;
+    std::int64_t n = 0;
+    while (ir::is(number, ir::Op::select) && ir::is_int(ir::args_of(number)[2], &n) && n <= 0) {
+      conditions.push_back(ir::args_of(number)[0]);
+      number = Expr(ir::args_of(number)[1]);
+    }
+    if (conditions.empty() || !ir::is_int(number, &n) || n < all) return nullptr;
+    Value* copies = nullptr;
+    for (const Expr& condition : conditions) {
+      Value* holds = e.expr(condition);
+      copies = copies ? b.CreateAnd(copies, holds) : holds;
+    }
+    return copies;
+  }
+
   void copy_async() {
     const int bytes = f.operands[0].type.bytes(), all = static_cast<int>(f.operands[0].shape[0]) * bytes;
-    const std::string to = shared(0), from = global(1);
-    std::string text = std::string("cp.async.") + (all == 16 ? "cg" : "ca") + ".shared.global [" + to + "], [" + from + "], " +
-                       std::to_string(all);
+    SharedAt to = shared_at(0);
+    const std::string from = global(1);
+    std::string text = std::string("cp.async.") + (all == 16 ? "cg" : "ca") + ".shared.global [" + to.at + "], [" + from +
+                       "], " + std::to_string(all);
     std::int64_t valid = 0;
-    if (!ir::is_int(c.actuals[2].address, &valid) || valid * bytes < all) {
-      Value* n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, e.expr(c.actuals[2].address), b.getInt64(0));
-      n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, b.getInt64(static_cast<std::uint64_t>(all / bytes)));
-      text += ", " + a.in("r", b.CreateTrunc(b.CreateMul(n, b.getInt64(static_cast<std::uint64_t>(bytes))), b.getInt32Ty()));
+    if (Value* copies = all_or_nothing(c.actuals[2].address, all / bytes)) {
+      to.before += ".reg .b32 size; selp.b32 size, " + std::to_string(all) + ", 0, " + a.in("b", copies) + "; ";
+      text += ", size";
+    } else if (!ir::is_int(c.actuals[2].address, &valid) || valid * bytes < all) {
+      Value* n = e.exact(c.actuals[2].address);
+      const auto number = [&](std::int64_t v) { return llvm::ConstantInt::getSigned(n->getType(), v); };
+      n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, n, number(0));
+      n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, number(all / bytes));
+      text += ", " + a.in("r", b.CreateTrunc(b.CreateMul(n, number(bytes)), b.getInt32Ty()));
     }
-    a.text(text + ";");
+    a.text(in_block(to.before, text + ";"));
     finish();
   }
 
@@ -231,7 +319,7 @@ class Calling {
     std::vector<std::string> positions;
     const std::string map = a.in("l", b.CreatePtrToInt(e.base_of(actual.buffer), b.getInt64Ty()));
     for (std::size_t d = actual.positions.size(); d-- > 0;)
-      positions.push_back(a.in("r", b.CreateTrunc(e.expr(actual.positions[d]), b.getInt32Ty())));
+      positions.push_back(a.in("r", b.CreateTrunc(e.address(actual.positions[d]), b.getInt32Ty())));
     return "[" + map + ", " + list(positions) + "]";
   }
   std::string rank(std::size_t n) const { return std::to_string(c.actuals[n].positions.size()) + "d"; }
@@ -277,6 +365,16 @@ class Calling {
   }
 
   // ---- a user's instruction
+  // Whether a text says the operand's address as "[{name}]" or "[{name.ptr}]" alone, where a number may be added to it.
+  static bool only_addresses(const std::string& text, const std::string& name) {
+    const auto count = [&](const std::string& what) {
+      std::size_t n = 0;
+      for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+      return n;
+    };
+    return count("[{" + name + "}]") + count("[{" + name + ".ptr}]") == count("{" + name + "}") + count("{" + name + ".");
+  }
+
   void custom(const std::string& text) {
     std::vector<std::string> names(f.operands.size());
     std::vector<std::vector<std::string>> registers(f.operands.size());  // of fragments
@@ -290,6 +388,7 @@ class Calling {
       registers[n] = registers_written(n), names[n] = list(registers[n]);
     }
     for (const auto& [n, first] : accumulators) tie(n, first);
+    std::string before;
     for (std::size_t n = 0; n < f.operands.size(); ++n) {
       const Operand& o = f.operands[n];
       if (!names[n].empty()) continue;
@@ -297,7 +396,10 @@ class Calling {
         names[n] = a.in("r", word(n));
       else if (o.kind == Operand::Kind::tensor_map)
         names[n] = box(n);
-      else if (o.kind == Operand::Kind::barrier || o.place == Operand::Place::shared)
+      else if (o.kind != Operand::Kind::barrier && o.place == Operand::Place::shared && only_addresses(text, o.name)) {
+        const SharedAt at = shared_at(n);
+        before += at.before, names[n] = at.at;
+      } else if (o.kind == Operand::Kind::barrier || o.place == Operand::Place::shared)
         names[n] = shared(n);
       else if (o.place == Operand::Place::global)
         names[n] = global(n);
@@ -316,13 +418,14 @@ class Calling {
     std::string plain, result;
     for (const char ch : text) plain += ch == '$' ? "$$" : std::string(1, ch);
     if (f.is_users()) {
-      a.text(ir::filled(plain, [&](const ir::Placeholder& p) {
+      const std::string own = ir::filled(plain, [&](const ir::Placeholder& p) {
         const std::size_t n = named(p.name);
         const auto range = registers[n].empty() ? std::nullopt : ir::registers_named(p);
         if (!range) return said(n);
         const auto first = registers[n].begin() + range->first, end = registers[n].begin() + range->last + 1;
         return range->single ? *first : list({first, end});
-      }));
+      });
+      a.text(in_block(before, own));
       return finish();
     }
     for (std::size_t at = 0; at < plain.size();) {  // braces around other words are the instruction's own
@@ -332,7 +435,7 @@ class Calling {
       result += operand ? said(n) : std::string(1, plain[at]);
       at = operand ? end + 1 : at + 1;
     }
-    a.text(result);
+    a.text(in_block(before, result));
     finish();
   }
 
@@ -357,7 +460,7 @@ void Emitter::call(const ir::KCall& s, Where where) {
 void Emitter::prefetch_on_device(const ir::KPrefetch& s) {
   const auto it = buffers.find(s.buffer);
   if (it == buffers.end() || it->second->getType()->getPointerAddressSpace() != 1) return;
-  Value* index = expr(s.address);
+  Value* index = address(s.address);
   if (index->getType()->isVectorTy()) index = b.CreateExtractElement(index, std::uint64_t{0});
   Value* at = element(unit.kernel.buffers.at(s.buffer), index);
   // prefetch exists on every device (PTX ISA), but LLVM selects its intrinsic from sm_90 on.

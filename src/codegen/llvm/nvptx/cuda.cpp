@@ -4,7 +4,7 @@
 //
 //   int body(args, ctx) {
 //     ashlar_abi1_cuda_call c;  uint64_t workspace;
-//     if (rc = ashlar_abi1_cuda_begin(&module, ctx, bytes, align, &c, &workspace)) return rc;
+//     if (rc = ashlar_abi1_cuda_begin(fits in 32 bits ? &module : &wide, ctx, bytes, align, &c, &workspace)) return rc;
 //     ashlar_abi1_cuda_run(&c, 0, (int64_t[3]){grid…}, (uint64_t[]){x, N, …});      … one a launch; failures are kept in c
 //     return ashlar_abi1_cuda_end(&c);
 //   }
@@ -68,7 +68,8 @@ Constant* more_of(const Record& r, const ptx::Code& code) {
   return any ? r.global(r.array(rows), ".more") : r.null();
 }
 
-Constant* module_data(Unit& unit) {
+// With the machine code, or as PTX alone in the form for any indices.
+Constant* module_data(Unit& unit, const std::string& text, const std::string& machine_code, const char* suffix) {
   const Record r(unit);
   const ptx::Code& code = *unit.ptx;
   const std::string chip = unit.target.device().chip;
@@ -94,15 +95,24 @@ Constant* module_data(Unit& unit) {
   auto bytes = [&](const std::string& b, bool terminated) {
     return llvm::ConstantDataArray::getString(*unit.context, b, terminated);
   };
-  Constant* cubin = code.cubin.empty() ? r.null() : r.global(bytes(code.cubin, false), ".cubin");
+  Constant* cubin = machine_code.empty() ? r.null() : r.global(bytes(machine_code, false), ".cubin");
   if (auto* g = llvm::dyn_cast<llvm::GlobalVariable>(cubin)) g->setAlignment(llvm::Align(16));
   Constant* value =
       r.of({r.i32c(1), r.i32c(sizeof(ashlar_abi1_cuda_module)), unit.text(unit.kernel.name), unit.text(chip),
-            r.i32c(capability), r.i32c(accepts), cubin, r.i64c(code.cubin.size()), r.global(bytes(code.text, true), ".ptx"),
-            r.i64c(hash_of(code.cubin, hash_of(code.text))), r.global(r.array(rows), ".launches"), r.i32c(rows.size()),
+            r.i32c(capability), r.i32c(accepts), cubin, r.i64c(machine_code.size()), r.global(bytes(text, true), ".ptx"),
+            r.i64c(hash_of(machine_code, hash_of(text))), r.global(r.array(rows), ".launches"), r.i32c(rows.size()),
             r.i32c(code.lines ? ASHLAR_ABI1_CUDA_LINES : 0), more_of(r, code)});
   r.check(value, sizeof(ashlar_abi1_cuda_module));
-  return r.global(value, ".cuda");
+  return r.global(value, suffix);
+}
+
+// The form that a call takes: that with indices of 32 bits where they are right for its extents and strides.
+Value* module_of_call(Emitter& e) {
+  const ptx::Code& code = *e.unit.ptx;
+  Constant* narrow = module_data(e.unit, code.text, code.cubin, ".cuda");
+  if (code.wide.empty()) return narrow;
+  Constant* wide = module_data(e.unit, code.wide, "", ".cuda_wide");
+  return e.b.CreateSelect(holds_without_overflow(e, code.narrow_if), narrow, wide);
 }
 
 }  // namespace
@@ -111,7 +121,7 @@ Value* begin_cuda_call(Emitter& e, Value* context, const WorkspaceBytes* bytes) 
   auto& b = e.b;
   llvm::Type* word = b.getInt64Ty();
   llvm::AllocaInst* call = e.local(llvm::ArrayType::get(word, sizeof(ashlar_abi1_cuda_call) / 8), llvm::Align(8), "call");
-  Value* workspace = begin_device_call(e, "ashlar_abi1_cuda_begin", module_data(e.unit), context, bytes, call);
+  Value* workspace = begin_device_call(e, "ashlar_abi1_cuda_begin", module_of_call(e), context, bytes, call);
   e.device_call = call;
   return b.CreateLoad(word, workspace);
 }

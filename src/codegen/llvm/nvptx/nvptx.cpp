@@ -12,6 +12,7 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <ashlar/analysis/narrow_indices.h>
 #include <ashlar/codegen/ptx.h>
 #include <ashlar/ir/refusal.h>
 
@@ -32,10 +33,15 @@ constexpr std::int64_t kMostParameterBytes = 4096;
 
 class Translator {
  public:
-  Translator(const ir::Kernel& kernel, const Target& target, bool lines)
+  enum class Indices { narrow, wide };
+  Translator(const ir::Kernel& kernel, const Target& target, bool lines, Indices indices)
       : unit_(kernel, target, Unit::Side::device), k_(unit_.kernel) {
     if (lines) unit_.lines = std::make_shared<Lines>(*unit_.module, k_);
+    if (indices == Indices::narrow)
+      unit_.narrow = std::make_shared<const analysis::NarrowIndices>(analysis::narrow_indices(k_));
   }
+  // Under which the indices are right in which the translator computes.
+  Expr condition() const { return unit_.narrow ? unit_.narrow->condition : ir::boolean(true); }
 
   ptx::Code run() {
     ptx::Code code;
@@ -272,10 +278,19 @@ std::int64_t starting_registers(const ir::KLaunch& l, const Target& target) {
 
 namespace ptx {
 
-Code translate(const ir::Kernel& kernel, const Target& target, bool lines) {
+Code translate(const ir::Kernel& kernel, const Target& target, bool lines, bool wide) {
   if (!target.is_gpu() || target.device().kind != Device::Kind::cuda)
     refuse("ptx", "a target that is a CUDA device", std::string(target.text()), Where{});
-  return Translator(kernel, target, lines).run();
+  using Indices = Translator::Indices;
+  if (wide) return Translator(kernel, target, lines, Indices::wide).run();
+  Translator narrow(kernel, target, lines, Indices::narrow);
+  const Expr condition = narrow.condition();
+  if (ir::is_int(condition, std::int64_t{0})) return Translator(kernel, target, lines, Indices::wide).run();
+  Code code = narrow.run();
+  if (ir::is_int(condition, 1)) return code;
+  code.wide = Translator(kernel, target, lines, Indices::wide).run().text;
+  code.narrow_if = condition;
+  return code;
 }
 
 }  // namespace ptx

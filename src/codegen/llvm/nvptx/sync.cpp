@@ -42,8 +42,9 @@ void expect_chip(const Unit& unit, Where where, const char* chip, const char* wh
 }  // namespace
 
 Value* Emitter::shared_address(ir::Id buffer, const Expr& address, std::int64_t element_bytes) {
-  Value* at = b.CreateGEP(b.getInt8Ty(), base_of(buffer),
-                          b.CreateMul(expr(address), b.getInt64(static_cast<std::uint64_t>(element_bytes))));
+  Value* index = this->address(address);
+  index = b.CreateMul(index, llvm::ConstantInt::get(index->getType(), static_cast<std::uint64_t>(element_bytes)));
+  Value* at = b.CreateGEP(b.getInt8Ty(), base_of(buffer), index);
   return b.CreatePtrToInt(at, b.getInt32Ty());
 }
 
@@ -71,7 +72,7 @@ void Emitter::pin_products() {
 void Emitter::synchronise_by_mbarrier(const ir::KSync& s, Where where) {
   auto needs = [&](const char* chip, const char* what) { expect_chip(unit, where, chip, what); };
   PtxAsm a(*this);
-  auto word = [&](const Expr& e) { return a.in("r", b.CreateTrunc(expr(e), b.getInt32Ty())); };
+  auto word = [&](const Expr& e) { return a.in("r", b.CreateTrunc(address(e), b.getInt32Ty())); };
   const std::string at = a.in("r", shared_address(s.buffer, s.index, 8));
   switch (s.kind) {
     case Sync::mbarrier_init:
@@ -112,7 +113,7 @@ void Emitter::synchronise(const ir::KSync& s, Where where) {
     a.text(text);
     a.run(convergent);
   };
-  auto word = [&](const Expr& e) { return b.CreateTrunc(expr(e), b.getInt32Ty()); };
+  auto word = [&](const Expr& e) { return b.CreateTrunc(address(e), b.getInt32Ty()); };
   // Hardware barrier 0 is the block's own.
   auto named = [&] {
     std::int64_t n = 0;
