@@ -3,7 +3,9 @@
 // order of its own, recurrences and scatters, is taken apart as far as the order leaves it free.
 #include <algorithm>
 
+#include <ashlar/ir/print.h>
 #include <ashlar/schedules/gpu.h>
+#include <ashlar/schedules/gpu_elementwise.h>
 #include <ashlar/schedules/lanes.h>
 
 #include "schedules/src/costs.h"
@@ -33,6 +35,16 @@ bool one_result(Draft& d, Id id) {
     const Split split = stage.split(whole_loops(d, stage, true).back(), 64, Tail::guard, d.where);
     stage.cross_thread_reduce(split.inner, d.where).bind(split.inner, gpu::thread_x, d.where);
   });
+}
+
+// Each point by itself, where memory is what it takes.
+bool vectors(Draft& d, Id id) {
+  if (d.s.target().device().kind != Device::Kind::cuda || d.family(id).family != Family::elementwise ||
+      d.stage(id).is_reduction() || spatial_of(d.stage(id)).empty())
+    return false;
+  return d.attempt(
+      id, "accesses of 16 bytes where a call's rows are aligned (schedules::gpu_elementwise)",
+      [&] { gpu_elementwise(d.s, d.handle(id), {.threads = usual_threads(d)}, d.where); }, "a point a thread");
 }
 
 bool points(Draft& d, Id id, bool registers) {
@@ -121,15 +133,9 @@ void one_thread(Draft& d, Id id) {
   });
 }
 
-}  // namespace
-
 // Every stage at the root is a launch: loops of the host do not stand beside them. What the device refuses of the whole, once
 // all is scheduled, is tried without families.
-void schedule_on_device(Draft& d) {
-  inline_stages(d);
-  std::vector<Id> all;
-  for (const Id id : analysis::consumers_first(d.program()))
-    if (is_fresh(d.program(), d.stage(id))) all.push_back(id);
+void launches(Draft& d, const std::vector<Id>& all) {
   const Draft::Told before = d.told();
   std::string why;
   for (const bool families : {true, false}) {
@@ -140,7 +146,7 @@ void schedule_on_device(Draft& d) {
         const ir::Stage& s = d.stage(id);
         const bool done = s.scatters()        ? scattered(d, id)
                           : s.is_recurrence() ? rows(d, id)
-                                              : one_result(d, id) || points(d, id, families);
+                                              : one_result(d, id) || (families && vectors(d, id)) || points(d, id, families);
         if (!done) one_thread(d, id);
       }
       schedule::finish(d.s.scheduled(), d.s.target());
@@ -154,6 +160,25 @@ void schedule_on_device(Draft& d) {
     d.take_back(before);
   }
   for (const Id id : all) d.why(id, "no launches (" + why + ")");
+}
+
+}  // namespace
+
+void schedule_on_device(Draft& d) {
+  inline_stages(d);
+  std::vector<Id> all;
+  for (const Id id : analysis::consumers_first(d.program()))
+    if (is_fresh(d.program(), d.stage(id))) all.push_back(id);
+  if (const auto fit = d.s.target().device().kind == Device::Kind::cuda ? rows_that_fit(d, all) : std::nullopt) {
+    Schedule* variant = nullptr;
+    if (d.attempt(
+            all.front(), "a variant for " + ir::text(*fit) + ", whose rows are read once, into shared memory",
+            [&] { variant = &d.s.specialize(*fit, d.where); }, "rows that are read more than once")) {
+      Draft of_variant(*variant, d.options, d.where);
+      launches(of_variant, all);
+    }
+  }
+  launches(d, all);
 }
 
 }  // namespace ashlar::schedules

@@ -97,6 +97,16 @@ void rows(std::vector<DeviceProgram>& all) {
                  {{{19, 33}}, {{1, 33}}, {{0, 33}}},
                  {},
                  1e-5});
+  for (const Type type : {f32, bf16})
+    all.push_back({"softmax of " + ir::text(type) + ", rows in shared memory",
+                   [=](DeviceMaker& m) {
+                     const auto y = ops::softmax(m.in("x", type, {Symbol("M"), 520}));
+                     m.out(y);
+                     return Steps([=](Schedule& s) { softmax(s, y); });
+                   },
+                   {{{5, 520}}, {{1, 520}}, {{0, 520}}},
+                   {},
+                   type == f32 ? 1e-5 : 1e-2});
   all.push_back({"softmax of one row",
                  [=](DeviceMaker& m) {
                    const auto y = ops::softmax(m.in("x", f32, {Symbol("N")}));
@@ -355,6 +365,16 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
             return ops::batch_matmul(ops::softmax(ops::batch_matmul(q, k, {.transpose_b = true})), v).result;
           },
           {{{2, 5, 40}, {2, 19, 40}, {2, 19, 40}}}, {});
+  program("by default: a softmax, rows of any length",
+          [](DeviceMaker& m) { return ops::softmax(m.in("x", f32, {Symbol("M"), Symbol("N")})).result; },
+          {{{3, 300}}, {{2, 8196}}, {{2, 8193}}, {{4, 7}}, {{0, 4}}}, {});
+  program("by default: points and a bias",
+          [](DeviceMaker& m) {
+            const Symbol M{"M"}, N{"N"};
+            const Tensor x = m.in("x", f16, {M, N}), b = m.in("b", f16, {N});
+            return ops::relu(ops::add(x, b));
+          },
+          {{{3, 304}, {304}}, {{5, 33}, {33}}, {{1, 1}, {1}}}, {});
   program(
       "by default: a loss of two softmaxes",
       [](DeviceMaker& m) {

@@ -47,6 +47,7 @@ class Emitter {
   std::int64_t known_multiple(const Expr&) const;
 
   // ---- memory (memory.cpp)
+  std::map<ir::Id, std::int64_t> aligned;  // buffers of a launch, by what the host tested: bytes
   void bind_buffer(ir::Id, llvm::Value* base);
   llvm::Value* base_of(ir::Id buffer) const;
   void store(const ir::KStore&);
