@@ -5,6 +5,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/ops.h>
+#include <ashlar/report/explain.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules.h>
 
@@ -110,6 +111,22 @@ TEST_CASE("gpu_elementwise: a call with aligned rows accesses vectors, another o
   ir::Kernel elements = r.kernel;
   elements.body = choice->otherwise;
   CHECK_FALSE(has(ir::text(elements), "ramp"));
+}
+
+TEST_CASE("gpu_elementwise: explain() counts the kernel that a call with such rows takes") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"};
+  const Tensor x = lang::make_input("x", f32, {M, N}), y = ops::relu(x), out = lang::make_output("y", f32, {M, N});
+  lang::bind(out, y);
+  Schedule s(lang::build_program("relu", {lang::ArgumentRef(x), lang::ArgumentRef(out)}), cuda);
+  schedules::gpu_elementwise(s, s[y]);
+  const std::string whole = explain(s, {{"M", 64}, {"N", 1024}}), odd = explain(s, {{"M", 64}, {"N", 1023}});
+  CHECK(has(whole, "launch relu:"));
+  CHECK_FALSE(has(whole, "launch relu_2:"));
+  CHECK(has(whole, "4 elements at once"));
+  CHECK(has(whole, "524.3 kB, each once; requested 524.3 kB"));
+  CHECK_FALSE(has(odd, "launch relu:"));
+  CHECK(has(odd, "launch relu_2:"));
 }
 
 TEST_CASE("gpu_elementwise: what is refused") {
