@@ -6,6 +6,8 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/schedules/gpu.h>
 #include <ashlar/schedules/gpu_elementwise.h>
+#include <ashlar/schedules/gpu_scan.h>
+#include <ashlar/schedules/gpu_scatter.h>
 #include <ashlar/schedules/lanes.h>
 
 #include "schedules/src/costs.h"
@@ -99,14 +101,39 @@ bool rows(Draft& d, Id id) {
   return false;
 }
 
+// Steps that are neighbours in memory, in parts that threads scan together.
+bool scanned(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto dims = spatial_of(s);
+  const bool exact =
+      std::none_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
+  if (s.scan.kind == ir::ReducerKind::none || s.along != std::vector<std::size_t>{dims.size() - 1} ||
+      !(exact || d.options.regroup) || d.most().extent(s, dims.back().id) < few_steps)
+    return false;
+  return d.attempt(
+      id, "parts of the steps, scanned by the threads of a block each (schedules::gpu_scan)",
+      [&] { gpu_scan(d.s, d.handle(id), {}, d.where); }, "each row in one thread");
+}
+
+void slow_in_order(Draft& d, Id id) {
+  const ir::Stage& s = d.stage(id);
+  if (d.most().terms(s) * d.most().points(s) >= few_steps)
+    d.why(id, "slow: one thread of the device takes all steps in their order");
+}
+
 // Results at places that data choose. Of integers they are combined in memory, by all threads; else the threads of one block
 // store the init, and the first of them goes over the points in their order.
-bool scattered(Draft& d, Id id) {
+bool scattered(Draft& d, Id id, bool families) {
   const ir::Stage s = d.stage(id);
   const auto init = [&](const Stage& stage) {
     const Loop all = detail::fused(stage, stage.spatial_loops(d.where), d.where);
     stage.bind(stage.split(all, usual_threads(d), Tail::guard, d.where).inner, gpu::thread_x, d.where);
   };
+  if (families && d.most().terms(s) >= steps_an_element * d.most().points(s) &&
+      d.attempt(
+          id, "parts of the steps, each with a result in shared memory, then the parts (schedules::gpu_scatter)",
+          [&] { gpu_scatter(d.s, d.handle(id), {.threads = usual_threads(d)}, d.where); }, "in one launch"))
+    return true;
   const bool whole =
       std::none_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
   if (whole && d.attempt(id, "combined in memory, a point a thread, blocks of " + std::to_string(usual_threads(d)), [&] {
@@ -116,6 +143,7 @@ bool scattered(Draft& d, Id id) {
         over_grid(d, stage, stage.reduction_loops(d.where), usual_threads(d));
       }))
     return true;
+  slow_in_order(d, id);
   return d.attempt(id, "the init by the threads of one block, points in their order by its first", [&] { init(d.handle(id)); });
 }
 
@@ -123,6 +151,7 @@ bool scattered(Draft& d, Id id) {
 // that is a loop of its init.
 void one_thread(Draft& d, Id id) {
   const auto dims = free_of_order(d.stage(id));
+  slow_in_order(d, id);
   if (dims.empty()) return d.done(id, "one thread");
   d.attempt(id, "one thread", [&] {
     const Stage stage = d.handle(id);
@@ -144,8 +173,8 @@ void launches(Draft& d, const std::vector<Id>& all) {
       for (const Id id : all) {
         if (taken.count(id) || (families && schedule_on_device_by_family(d, id, taken))) continue;
         const ir::Stage& s = d.stage(id);
-        const bool done = s.scatters()        ? scattered(d, id)
-                          : s.is_recurrence() ? rows(d, id)
+        const bool done = s.scatters()        ? scattered(d, id, families)
+                          : s.is_recurrence() ? (families && scanned(d, id)) || rows(d, id)
                                               : one_result(d, id) || (families && vectors(d, id)) || points(d, id, families);
         if (!done) one_thread(d, id);
       }

@@ -15,6 +15,8 @@
 #include <ashlar/schedules/gpu_matmul.h>
 #include <ashlar/schedules/gpu_reduction.h>
 #include <ashlar/schedules/gpu_rows.h>
+#include <ashlar/schedules/gpu_scan.h>
+#include <ashlar/schedules/gpu_scatter.h>
 #include <ashlar/schedules/gpu_stencil.h>
 #include <ashlar/schedules/gpu_transpose.h>
 #include <ashlar/schedules/lanes.h>
