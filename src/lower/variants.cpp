@@ -162,6 +162,7 @@ class Merged {
     k_.intrinsics.merge(v.intrinsics);
     k_.tensor_maps.merge(v.tensor_maps);
     k_.next_id = std::max(k_.next_id, v.next_id);
+    if (v.body.empty() && k_.body.empty()) return;  // results without elements
     ir::KIf choice{condition, std::move(v.body), std::move(k_.body)};
     k_.body.clear();
     k_.body.push_back({where, std::move(choice)});

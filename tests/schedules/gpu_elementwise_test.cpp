@@ -113,6 +113,10 @@ TEST_CASE("gpu_elementwise: a call with aligned rows accesses vectors, another o
   CHECK_FALSE(has(ir::text(elements), "ramp"));
 }
 
+TEST_CASE("gpu_elementwise: results without elements leave nothing to choose between") {
+  CHECK(runs_of(program(sum_of(f32, {Symbol("M"), 0}), {}), cuda).kernel.body.empty());
+}
+
 TEST_CASE("gpu_elementwise: explain() counts the kernel that a call with such rows takes") {
   lang::DefinitionScope scope;
   const Symbol M{"M"}, N{"N"};
