@@ -52,6 +52,23 @@ int lanes_along(const Schedule& s, Type type, const Loop& row, Where where) {
   return s.target().device().kind == Device::Kind::cuda && lanes > 1 && length % lanes == 0 ? lanes : 1;
 }
 
+// Do the stages read arguments, and each other, alone? Vectors give all launches of a program a second form, for calls whose
+// rows are not aligned: where a product is computed before, it is not worth that, and registers of its sums.
+bool read_arguments(const Schedule& s, const std::vector<Stage>& stages) {
+  const ir::Program& p = s.scheduled().program;
+  const auto own = [&](ir::Id stage) {
+    return std::any_of(stages.begin(), stages.end(), [&](const Stage& one) { return one.id() == stage; });
+  };
+  bool alone = true;
+  for (const Stage& stage : stages)
+    for (const Expr& value : definition(s, stage).values)
+      ir::walk(value, [&](const Expr& e) {
+        if (ir::is(e, ir::Op::load)) alone = alone && (p.buffer(e.node()->id).stage == 0 || own(p.buffer(e.node()->id).stage));
+        return alone;
+      });
+  return alone;
+}
+
 // ---- rows in shared memory ---------------------------------------------------------------------------------------------
 
 // Is it a load x[rows.., k] of the stage's own row?
@@ -104,7 +121,7 @@ void copy_rows(Schedule& s, const std::vector<Stage>& stages, const Loop& row, i
       const Stage copy = shared_copy(s, tensor_of(s, id, where), readers, where);
       copy.compute_at(row, where);
       const Loop along = copy.spatial_loops(where).back();
-      elements_over_threads(copy, {along}, threads, lanes_along(s, b.type, along, where), where);
+      elements_over_threads(copy, {along}, threads, b.stage == 0 ? lanes_along(s, b.type, along, where) : 1, where);
     });
     if (!refused) left -= *most * b.type.bytes() * rows;
   }
@@ -152,6 +169,8 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
       kept.push_back(stages[k]);
 
   std::vector<Loop> elements = along(result);
+  std::vector<Stage> members = kept;
+  members.push_back(result);
   const ir::Program& program = s.scheduled().program;
   const Type stored = program.buffer(detail::definition(s, result).buffers.front()).type;
   outer.resize(static_cast<std::size_t>(dims));
@@ -172,8 +191,9 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
   if (reduces(result))
     reduce_over_threads(s, result, threads, where);
   else if (!elements.empty())
-    elements_over_threads(result, elements, threads, elements.size() == 1 ? lanes_along(s, stored, elements.front(), where) : 1,
-                          where);
+    elements_over_threads(
+        result, elements, threads,
+        elements.size() == 1 && read_arguments(s, members) ? lanes_along(s, stored, elements.front(), where) : 1, where);
   if (row.id() == 0) {  // one result, or several of terms that are no row: launches of their own
     for (const Stage& stage : kept) gpu_rows(s, {stage}, o, where);
     return;
