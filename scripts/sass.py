@@ -6,6 +6,8 @@
 
 The main loop is the shortest of those with the most multiplications (HMMA, IMMA, HGMMA; where there are none, FFMA). A loop is
 what lies between a branch backwards and its target: with cold parts that stand there, without parts that ptxas put elsewhere.
+Of a kernel without a loop: the instructions from the begin to the first end behind a store, which ptxas makes the path of whole
+tiles, with the bytes that they load and store and the widest access.
 nvdisasm is a part of the CUDA toolkit, and of the `triton` package for Python.
 """
 import argparse
@@ -100,6 +102,27 @@ def main_loop(body, labels):
     return max(loops, key=lambda c: (c["mma"], c["ffma"], -c["all"])) if loops else None
 
 
+def bytes_of(instruction):
+    """Of an access to global memory."""
+    word = re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
+    width = re.search(r"\.(128|64|U16|S16|U8|S8)\b", word)
+    return {"128": 16, "64": 8, "U16": 2, "S16": 2, "U8": 1, "S8": 1}[width.group(1)] if width else 4
+
+
+def straight_path(body):
+    """What runs up to the first end behind a store: instructions, bytes, the widest access. None where nothing is stored so."""
+    path = {"all": 0, "loaded": 0, "stored": 0, "widest": 0}
+    for _, instruction in body:
+        path["all"] += 1
+        kind = kind_of(instruction)
+        if kind in ("ldg", "stg"):
+            path["loaded" if kind == "ldg" else "stored"] += bytes_of(instruction)
+            path["widest"] = max(path["widest"], bytes_of(instruction))
+        if instruction.startswith("EXIT") and path["stored"]:
+            return path
+    return None
+
+
 def measured(ptx, arch, ptxas, nvdisasm):
     """By kernel: registers, spills (bytes), stack and shared memory (bytes), the main loop."""
     with tempfile.TemporaryDirectory() as folder:
@@ -125,6 +148,8 @@ def measured(ptx, arch, ptxas, nvdisasm):
         if name not in kernels:
             raise Failed("nvdisasm shows no kernel " + name)
         figures["loop"] = main_loop(*kernels[name])
+        if figures["loop"] is None:
+            figures["path"] = straight_path(kernels[name][0])
     if not result:
         raise Failed("ptxas tells of no kernel in " + ptx + ":\n" + log)
     return result
@@ -134,7 +159,9 @@ def shown(name, figures):
     line = f"{name}: {figures['registers']} registers, {figures['spills']} bytes of spills, {figures['shared']} bytes shared"
     loop = figures["loop"]
     if loop is None:
-        return line + ", no loop"
+        path = figures["path"]
+        return line + ", no loop" + ("" if path is None else f"; {path['all']} instructions for {path['loaded']} bytes loaded and "
+                                     f"{path['stored']} stored, {path['widest']} at once at most")
     return line + f"; main loop {loop['all']}: " + ", ".join(f"{loop[k]} {k}" for k in NAMES if loop[k])
 
 

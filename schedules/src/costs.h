@@ -132,6 +132,8 @@ constexpr double small_tile = 32;     // rows or columns of a product, below whi
 constexpr double few_terms = 32;      // are summed by one thread
 constexpr double many_terms = 32768;  // of one result
 constexpr double few_results = 256;
+constexpr double few_steps = 512;        // of a scan, which one thread takes one after the other
+constexpr double steps_an_element = 16;  // of a scatter, from which on blocks have results of their own
 }  // namespace device
 
 }  // namespace ashlar::schedules::costs

@@ -3,7 +3,11 @@
 // order of its own, recurrences and scatters, is taken apart as far as the order leaves it free.
 #include <algorithm>
 
+#include <ashlar/ir/print.h>
 #include <ashlar/schedules/gpu.h>
+#include <ashlar/schedules/gpu_elementwise.h>
+#include <ashlar/schedules/gpu_scan.h>
+#include <ashlar/schedules/gpu_scatter.h>
 #include <ashlar/schedules/lanes.h>
 
 #include "schedules/src/costs.h"
@@ -33,6 +37,16 @@ bool one_result(Draft& d, Id id) {
     const Split split = stage.split(whole_loops(d, stage, true).back(), 64, Tail::guard, d.where);
     stage.cross_thread_reduce(split.inner, d.where).bind(split.inner, gpu::thread_x, d.where);
   });
+}
+
+// Each point by itself, where memory is what it takes.
+bool vectors(Draft& d, Id id) {
+  if (d.s.target().device().kind != Device::Kind::cuda || d.family(id).family != Family::elementwise ||
+      d.stage(id).is_reduction() || spatial_of(d.stage(id)).empty())
+    return false;
+  return d.attempt(
+      id, "accesses of 16 bytes where a call's rows are aligned (schedules::gpu_elementwise)",
+      [&] { gpu_elementwise(d.s, d.handle(id), {.threads = usual_threads(d)}, d.where); }, "a point a thread");
 }
 
 bool points(Draft& d, Id id, bool registers) {
@@ -87,14 +101,39 @@ bool rows(Draft& d, Id id) {
   return false;
 }
 
+// Steps that are neighbours in memory, in parts that threads scan together.
+bool scanned(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto dims = spatial_of(s);
+  const bool exact =
+      std::none_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
+  if (s.scan.kind == ir::ReducerKind::none || s.along != std::vector<std::size_t>{dims.size() - 1} ||
+      !(exact || d.options.regroup) || d.most().extent(s, dims.back().id) < few_steps)
+    return false;
+  return d.attempt(
+      id, "parts of the steps, scanned by the threads of a block each (schedules::gpu_scan)",
+      [&] { gpu_scan(d.s, d.handle(id), {}, d.where); }, "each row in one thread");
+}
+
+void slow_in_order(Draft& d, Id id) {
+  const ir::Stage& s = d.stage(id);
+  if (d.most().terms(s) * d.most().points(s) >= few_steps)
+    d.why(id, "slow: one thread of the device takes all steps in their order");
+}
+
 // Results at places that data choose. Of integers they are combined in memory, by all threads; else the threads of one block
 // store the init, and the first of them goes over the points in their order.
-bool scattered(Draft& d, Id id) {
+bool scattered(Draft& d, Id id, bool families) {
   const ir::Stage s = d.stage(id);
   const auto init = [&](const Stage& stage) {
     const Loop all = detail::fused(stage, stage.spatial_loops(d.where), d.where);
     stage.bind(stage.split(all, usual_threads(d), Tail::guard, d.where).inner, gpu::thread_x, d.where);
   };
+  if (families && d.most().terms(s) >= steps_an_element * d.most().points(s) &&
+      d.attempt(
+          id, "parts of the steps, each with a result in shared memory, then the parts (schedules::gpu_scatter)",
+          [&] { gpu_scatter(d.s, d.handle(id), {.threads = usual_threads(d)}, d.where); }, "in one launch"))
+    return true;
   const bool whole =
       std::none_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
   if (whole && d.attempt(id, "combined in memory, a point a thread, blocks of " + std::to_string(usual_threads(d)), [&] {
@@ -104,6 +143,7 @@ bool scattered(Draft& d, Id id) {
         over_grid(d, stage, stage.reduction_loops(d.where), usual_threads(d));
       }))
     return true;
+  slow_in_order(d, id);
   return d.attempt(id, "the init by the threads of one block, points in their order by its first", [&] { init(d.handle(id)); });
 }
 
@@ -111,6 +151,7 @@ bool scattered(Draft& d, Id id) {
 // that is a loop of its init.
 void one_thread(Draft& d, Id id) {
   const auto dims = free_of_order(d.stage(id));
+  slow_in_order(d, id);
   if (dims.empty()) return d.done(id, "one thread");
   d.attempt(id, "one thread", [&] {
     const Stage stage = d.handle(id);
@@ -121,15 +162,9 @@ void one_thread(Draft& d, Id id) {
   });
 }
 
-}  // namespace
-
 // Every stage at the root is a launch: loops of the host do not stand beside them. What the device refuses of the whole, once
 // all is scheduled, is tried without families.
-void schedule_on_device(Draft& d) {
-  inline_stages(d);
-  std::vector<Id> all;
-  for (const Id id : analysis::consumers_first(d.program()))
-    if (is_fresh(d.program(), d.stage(id))) all.push_back(id);
+void launches(Draft& d, const std::vector<Id>& all) {
   const Draft::Told before = d.told();
   std::string why;
   for (const bool families : {true, false}) {
@@ -138,9 +173,9 @@ void schedule_on_device(Draft& d) {
       for (const Id id : all) {
         if (taken.count(id) || (families && schedule_on_device_by_family(d, id, taken))) continue;
         const ir::Stage& s = d.stage(id);
-        const bool done = s.scatters()        ? scattered(d, id)
-                          : s.is_recurrence() ? rows(d, id)
-                                              : one_result(d, id) || points(d, id, families);
+        const bool done = s.scatters()        ? scattered(d, id, families)
+                          : s.is_recurrence() ? (families && scanned(d, id)) || rows(d, id)
+                                              : one_result(d, id) || (families && vectors(d, id)) || points(d, id, families);
         if (!done) one_thread(d, id);
       }
       schedule::finish(d.s.scheduled(), d.s.target());
@@ -154,6 +189,25 @@ void schedule_on_device(Draft& d) {
     d.take_back(before);
   }
   for (const Id id : all) d.why(id, "no launches (" + why + ")");
+}
+
+}  // namespace
+
+void schedule_on_device(Draft& d) {
+  inline_stages(d);
+  std::vector<Id> all;
+  for (const Id id : analysis::consumers_first(d.program()))
+    if (is_fresh(d.program(), d.stage(id))) all.push_back(id);
+  if (const auto fit = d.s.target().device().kind == Device::Kind::cuda ? rows_that_fit(d, all) : std::nullopt) {
+    Schedule* variant = nullptr;
+    if (d.attempt(
+            all.front(), "a variant for " + ir::text(*fit) + ", whose rows are read once, into shared memory",
+            [&] { variant = &d.s.specialize(*fit, d.where); }, "rows that are read more than once")) {
+      Draft of_variant(*variant, d.options, d.where);
+      launches(of_variant, all);
+    }
+  }
+  launches(d, all);
 }
 
 }  // namespace ashlar::schedules

@@ -12,6 +12,7 @@
 
 #include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
+#include "schedules/src/families/gpu.h"
 #include "schedules/src/families/gpu_tensor.h"
 
 namespace ashlar::schedules {
@@ -63,7 +64,9 @@ bool by_tiles(Draft& d, const Product& p, Id result, GpuMatmulOptions::Math math
         else
           gpu_matmul(d.s, d.handle(p.stage), a, b, d.handle(result), o, d.where);
       },
-      cores ? "without tensor cores" : alone ? "a point a thread" : "by itself");
+      cores   ? "without tensor cores"
+      : alone ? "a point a thread"
+              : "by itself");
   return done || (cores && by_tiles(d, p, result, Math::exact));
 }
 
@@ -100,8 +103,11 @@ std::size_t rows_of(const Draft& d, const ir::Stage& s) {
   return n;
 }
 
-// A few results of so many terms that one block for each would read them slowly.
-bool in_parts(Draft& d, const ir::Stage& s) { return d.sizes().terms(s) >= many_terms && d.sizes().points(s) < few_results; }
+// A few results of so many terms that one block for each would read them slowly. `most`: of terms that a Symbol counts there
+// may be as many.
+bool in_parts(Draft& d, const ir::Stage& s, bool most = false) {
+  return (most ? d.most() : d.sizes()).terms(s) >= many_terms && d.sizes().points(s) < few_results;
+}
 
 bool reduces_rows(Draft& d, Id id) {
   const ir::Stage& s = d.stage(id);
@@ -175,6 +181,30 @@ bool by_rows(Draft& d, const std::vector<Id>& group) {
 
 }  // namespace
 
+std::optional<Expr> rows_that_fit(Draft& d, const std::vector<Id>& all) {
+  const ir::Program& p = d.program();
+  for (const Id id : all) {
+    const std::vector<Id> group = ordinary(d.stage(id)) ? rows_before(d, id) : std::vector<Id>();
+    std::map<Id, int> readers;
+    for (const Id member : group)
+      for (const Reading& r : readings_of(p, d.stage(member)))
+        if (!r.producer && r.at.size() > 1) ++readers[r.buffer];
+    for (const Id member : group) {
+      const std::vector<ir::IterVar>& iters = d.stage(member).iters;
+      if (!d.stage(member).is_reduction() || iters.back().kind != ir::IterKind::reduce) continue;
+      const Expr length = iters.back().end;
+      for (const auto& [buffer, count] : readers) {
+        const ir::Buffer& b = p.buffer(buffer);
+        if (count < 2 || b.extents.empty() || !ir::is(length, ir::Op::var) || !ir::same(b.extents.back(), length)) continue;
+        const std::int64_t most = detail::most_of_rows(d.s) / std::max(1, b.type.bytes());
+        if (!detail::known(d.s, ir::le(length, ir::index(most))))
+          return ir::le(d.handle(member).reduction_loops(d.where).back().extent(d.where), ir::index(most));
+      }
+    }
+  }
+  return {};
+}
+
 bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
   const ir::Stage s = d.stage(id);
   if (!ordinary(s) || d.family(id).family == Family::external) return false;
@@ -191,12 +221,15 @@ bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
     return taken.insert(id), true;
 
   const Family family = d.family(id).family;
-  if (s.is_reduction() && regroups(d, s) && family != Family::matmul && family != Family::stencil && in_parts(d, s) &&
+  const std::vector<Id> group = rows_before(d, id);
+  // A second launch costs a few microseconds where a call has few terms, and one block takes milliseconds where it has many.
+  if (s.is_reduction() && regroups(d, s) && family != Family::matmul && family != Family::stencil &&
+      in_parts(d, s, group.size() < 2) &&
       d.attempt(
           id, "parts of the terms, then the parts (schedules::gpu_reduction)",
           [&] { gpu_reduction(d.s, d.handle(id), {}, d.where); }, "in one launch"))
     return taken.insert(id), true;
-  if (const std::vector<Id> group = rows_before(d, id); !group.empty() && by_rows(d, group)) {
+  if (!group.empty() && by_rows(d, group)) {
     taken.insert(group.begin(), group.end());
     return true;
   }

@@ -159,6 +159,9 @@ void schedule_on_device(Draft&);  // device.cpp: all of the program
 // The stage, and those that are computed with it, by the family for devices that takes them; they are added to `taken`. False:
 // none does, and nothing was done.
 bool schedule_on_device_by_family(Draft&, Id stage, std::set<Id>& taken);  // device_families.cpp
+// The calls, as a condition on a Symbol, whose rows fit shared memory, where launches read rows more than once and other calls may
+// have longer ones; empty: there is no such condition.
+std::optional<Expr> rows_that_fit(Draft&, const std::vector<Id>& all);
 bool is_untouched(const ir::Program&, const ir::Stage&);                   // no step was applied to it
 void inline_stages(Draft&);                                                // inlining.cpp
 void follow_steps(Draft&);                                                 // following.cpp: recurrences and their readers

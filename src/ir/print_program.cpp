@@ -119,6 +119,7 @@ struct ProgramWriter {
   // What a loop is beside a loop.
   std::string kind(const LoopStmt& loop) const {
     std::string k = loop.kind == LoopKind::bound ? text(loop.bound_to) : kind_name(loop.kind);
+    if (loop.any_alignment) k += " where aligned";
     if (loop.combines) k += std::string(k.empty() ? "" : ", ") + "combined over threads";
     if (loop.pipeline) {
       k += (k.empty() ? "pipeline of " : ", pipeline of ") + std::to_string(loop.pipeline->stages) + ":";

@@ -45,7 +45,7 @@ ir::Kernel one_of(const ir::Program&, ir::Kernel general, std::vector<ir::Kernel
 // Two kernels of one program as one: the first where the condition holds.
 ir::Kernel either(const Expr& condition, ir::Kernel, ir::Kernel otherwise, Where);
 
-// Of a program that copies asynchronously where its rows are aligned (Pipeline::any_alignment): what it is where they are,
+// Of a program that copies asynchronously, or accesses vectors, where its rows are aligned (any_alignment): what it is there,
 // under which condition, and what it is otherwise.
 struct ByAlignment {
   ir::Program aligned, otherwise;

@@ -131,7 +131,9 @@ Group kinds() {
           {}};
   const auto add = [&](Example e) { g.examples.push_back(std::move(e)); };
   add({"vectorize", "vectorize(loop) or vectorize(loop, lanes)",
-       "The iterations become the lanes of vectors. With a number of lanes, the loop is split first; the outer loop remains.",
+       "The iterations become the lanes of vectors. With a number of lanes, the loop is split first; the outer loop remains. "
+       "On CUDA, vectors in memory must lie at multiples of their size: `vectorize(loop, gpu::any_alignment)` makes a second "
+       "kernel for calls whose arguments do not.",
        "The extent is constant (or set by the machine, `Scalable`), and the iterations are independent. A loop over the terms "
        "of a reduction is not; `rfactor` makes lanes of it.",
        on<Matmul>([](Matmul& p, Schedule& s, Show& show) {

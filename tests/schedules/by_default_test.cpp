@@ -414,8 +414,9 @@ TEST_CASE("by default: what has an order of its own on devices") {
     const Axis k{"k", N};
     const Tensor total = compute("total", [&] { return strict_sum(b(k), k); });
     const Scheduled all({b, one, c}, {ops::cumsum(b, 0), total, ops::add(one, one), ops::histogram(c)}, {}, target);
-    for (const char* stage : {"cumsum", "total", "add"}) CHECK(all.has(stage, "one thread"));
-    CHECK(all.has("histogram", "combined in memory, a point a thread"));
+    for (const char* stage : {"total", "add"}) CHECK(all.has(stage, "one thread"));
+    CHECK(all.has("cumsum", "scanned by the threads of a block each (schedules::gpu_scan)"));
+    CHECK(all.has("histogram", "each with a result in shared memory, then the parts (schedules::gpu_scatter)"));
     all.same({{30}, {}, {20, 30}, {30}, {}, {}, {256}});
     all.same({{0}, {}, {2, 0}, {0}, {}, {}, {256}});
     const Scheduled points({d, b}, {ops::index_add(ir::index(7), b, d)}, {}, target);

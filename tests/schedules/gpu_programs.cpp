@@ -97,6 +97,16 @@ void rows(std::vector<DeviceProgram>& all) {
                  {{{19, 33}}, {{1, 33}}, {{0, 33}}},
                  {},
                  1e-5});
+  for (const Type type : {f32, bf16})
+    all.push_back({"softmax of " + ir::text(type) + ", rows in shared memory",
+                   [=](DeviceMaker& m) {
+                     const auto y = ops::softmax(m.in("x", type, {Symbol("M"), 520}));
+                     m.out(y);
+                     return Steps([=](Schedule& s) { softmax(s, y); });
+                   },
+                   {{{5, 520}}, {{1, 520}}, {{0, 520}}},
+                   {},
+                   type == f32 ? 1e-5 : 1e-2});
   all.push_back({"softmax of one row",
                  [=](DeviceMaker& m) {
                    const auto y = ops::softmax(m.in("x", f32, {Symbol("N")}));
@@ -296,11 +306,56 @@ void transpositions(std::vector<DeviceProgram>& all) {
                    }});
   };
   transpose("transposition", f32, {1, 0}, [](const Tensor& x) { return ops::transpose(x); }, {},
-            {{{33, 70}}, {{1, 1}}, {{0, 4}}, {{64, 3}}});
+            {{{33, 70}}, {{1, 1}}, {{0, 4}}, {{64, 3}}, {{32, 64}}, {{36, 40}}});
+  transpose("transposition of bf16", bf16, {1, 0}, [](const Tensor& x) { return ops::transpose(x); }, {},
+            {{{64, 128}}, {{72, 80}}, {{65, 7}}});
   transpose("channels last to channels first, of f16", f16, {0, 3, 1, 2},
             [](const Tensor& x) { return ops::transpose(x, {0, 3, 1, 2}); }, {}, {{{2, 3, 40, 5}}, {{1, 1, 1, 33}}});
   transpose("transposition of bytes in small tiles", u8, {2, 1, 0}, [](const Tensor& x) { return ops::transpose(x); },
             {.tile = 16, .rows = 5}, {{{17, 3, 20}}, {{5, 0, 5}}});
+}
+
+void scatters(std::vector<DeviceProgram>& all) {
+  const auto bins = [](const std::vector<Dims>&) { return std::vector<Dims>{{256}}; };
+  all.push_back({"a histogram, a result for each block",
+                 [](DeviceMaker& m) {
+                   const Tensor y = ops::histogram(m.whole("x", u8, {Symbol("N")}, 0, 255));
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_scatter(s, s[y], {.threads = 64, .part = 100}); });
+                 },
+                 {{{1000}}, {{100}}, {{1}}, {{0}}},
+                 bins});
+  all.push_back({"by default: a histogram of two dimensions",
+                 [](DeviceMaker& m) {
+                   m.out(ops::histogram(m.whole("x", u8, {Symbol("M"), Symbol("N")}, 0, 9)));
+                   return Steps([=](Schedule& s) { schedule_by_default(s); });
+                 },
+                 {{{70, 9}}, {{1, 1}}, {{0, 4}}},
+                 bins});
+}
+
+void scans(std::vector<DeviceProgram>& all) {
+  const auto scan = [&](const char* name, const std::vector<Extent>& extents, const schedules::GpuScanOptions& o,
+                        const Shapes& shapes) {
+    all.push_back({name,
+                   [=](DeviceMaker& m) {
+                     const Tensor x = m.whole("x", f32, extents, -3, 3),
+                                  y = ops::cumsum(x, static_cast<int>(extents.size()) - 1);
+                     m.out(y);
+                     return Steps([=](Schedule& s) { schedules::gpu_scan(s, s[y], o); });
+                   },
+                   shapes});
+  };
+  const Symbol M{"M"}, N{"N"};
+  scan("a scan of one row", {N}, {.part = 128, .each = 4}, {{{300}}, {{1}}, {{0}}, {{33000}}});
+  scan("scans of rows", {M, N}, {}, {{{3, 2100}}, {{2, 1}}, {{0, 5}}, {{5, 0}}});
+  scan("scans of short rows", {M, 70}, {}, {{{40, 70}}, {{1, 70}}});
+  all.push_back({"by default: largest so far",
+                 [](DeviceMaker& m) {
+                   m.out(ops::cummax(m.whole("x", i32, {Symbol("M"), Symbol("N")}, -9, 9), 1));
+                   return Steps([](Schedule& s) { schedule_by_default(s); });
+                 },
+                 {{{3, 70}}, {{1, 2049}}, {{0, 4}}}});
 }
 
 void stencils(std::vector<DeviceProgram>& all) {
@@ -355,6 +410,16 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
             return ops::batch_matmul(ops::softmax(ops::batch_matmul(q, k, {.transpose_b = true})), v).result;
           },
           {{{2, 5, 40}, {2, 19, 40}, {2, 19, 40}}}, {});
+  program("by default: a softmax, rows of any length",
+          [](DeviceMaker& m) { return ops::softmax(m.in("x", f32, {Symbol("M"), Symbol("N")})).result; },
+          {{{3, 300}}, {{2, 8196}}, {{2, 8193}}, {{4, 7}}, {{0, 4}}}, {});
+  program("by default: points and a bias",
+          [](DeviceMaker& m) {
+            const Symbol M{"M"}, N{"N"};
+            const Tensor x = m.in("x", f16, {M, N}), b = m.in("b", f16, {N});
+            return ops::relu(ops::add(x, b));
+          },
+          {{{3, 304}, {304}}, {{5, 33}, {33}}, {{1, 1}, {1}}}, {});
   program(
       "by default: a loss of two softmaxes",
       [](DeviceMaker& m) {
@@ -377,7 +442,8 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
 const std::vector<DeviceProgram>& device_programs() {
   static const std::vector<DeviceProgram> all = [] {
     std::vector<DeviceProgram> list;
-    points(list), reductions(list), rows(list), products(list), transpositions(list), stencils(list), programs_by_default(list);
+    points(list), reductions(list), rows(list), products(list), transpositions(list), scatters(list), scans(list),
+        stencils(list), programs_by_default(list);
     return list;
   }();
   return all;

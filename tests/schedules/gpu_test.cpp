@@ -152,6 +152,40 @@ TEST_CASE("by default: which family takes what on devices, and which stages are 
        "schedules::gpu_reduction");
 }
 
+TEST_CASE("scatters: what is refused") {
+  const auto scatter = [](const schedules::GpuScatterOptions& o = {}) {
+    return [=](Schedule& s, const Tensor& y, const Tensor&) { schedules::gpu_scatter(s, s[y], o); };
+  };
+  CHECK(of_matrix(relu, scatter()) == "gpu_test.cpp: gpu_scatter: expected a scatter, found relu");
+  CHECK(of_matrix(relu, scatter(), Target::parse("aarch64")) ==
+        "gpu_test.cpp: gpu_scatter: expected a device, found the target aarch64");
+  const auto histogram = [](const schedules::GpuScatterOptions& o) {
+    return refused_by([=](Maker& m) {
+      const Tensor y = ops::histogram(m.in("x", u8, {Symbol("N")}));
+      m.out(y);
+      return Steps([=](Schedule& s) { schedules::gpu_scatter(s, s[y], o); });
+    });
+  };
+  CHECK(histogram({}) == "");
+  CHECK(histogram({.threads = 2000}) ==
+        "gpu_test.cpp: gpu_scatter: expected threads from 1 to 1024, what a block has on cuda-sm_80, found 2000");
+  CHECK(histogram({.part = 0}) == "gpu_test.cpp: gpu_scatter: expected part of at least 1, found 0");
+}
+
+TEST_CASE("scans: what is refused") {
+  const auto scan = [](const schedules::GpuScanOptions& o = {}) {
+    return [=](Schedule& s, const Tensor& y, const Tensor&) { schedules::gpu_scan(s, s[y], o); };
+  };
+  const auto along_rows = [](const Tensor& x) { return ops::cumsum(x, 1); };
+  CHECK(of_matrix(along_rows, scan()) == "");
+  CHECK(of_matrix(running, scan()) == "gpu_test.cpp: gpu_scan: expected a scan along the last dimension, found cumsum");
+  CHECK(of_matrix(relu, scan()) == "gpu_test.cpp: gpu_scan: expected a scan along the last dimension, found relu");
+  CHECK(of_matrix(along_rows, scan({.part = 100})) ==
+        "gpu_test.cpp: gpu_scan: expected parts of a multiple of 8 steps, those of a thread, found 100");
+  CHECK(of_matrix(along_rows, scan(), Target::parse("aarch64")) ==
+        "gpu_test.cpp: gpu_scan: expected a device, found the target aarch64");
+}
+
 TEST_CASE("points: what is refused") {
   const auto points = [](int threads) {
     return [=](Schedule& s, const Tensor& y, const Tensor&) { schedules::gpu_points(s, s[y], {.threads = threads}); };
@@ -266,8 +300,10 @@ TEST_CASE("transpositions: what is refused") {
     return [=](Schedule& s, const Tensor& y, const Tensor& x) { schedules::gpu_transpose(s, s[y], x, o); };
   };
   CHECK(of_matrix(turned, transpose({})) == "");
-  CHECK(of_matrix(turned, transpose({.tile = 64, .rows = 32})) ==
-        "gpu_test.cpp: gpu_transpose: expected tile * rows from 1 to 1024, what a block has on cuda-sm_80, found 2048");
+  CHECK(of_matrix(turned, transpose({.tile = 64, .rows = 32}), Target::parse("vulkan-1024")) ==
+        "gpu_test.cpp: gpu_transpose: expected tile * rows from 1 to 1024, what a block has on vulkan-1024, found 2048");
+  CHECK(of_matrix(turned, transpose({.tile = 64, .rows = 128})) ==
+        "gpu_test.cpp: gpu_transpose: expected tile / 4 * rows from 1 to 1024, what a block has on cuda-sm_80, found 2048");
   CHECK(of_matrix(relu, transpose({}))
             .find("gpu_test.cpp: gpu_transpose: expected a stage that copies the elements of one tensor") == 0);
   CHECK(of_matrix(turned, transpose({}), Target::parse("zen4")) ==

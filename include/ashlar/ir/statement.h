@@ -149,6 +149,9 @@ struct LoopStmt {
   // outer one, min(f, E - outer * f); in a loop of two skewed axes, those at which the skewed one is in its extent.
   bool tight = false;
   bool combines = false;  // a reduction over threads: each accumulates a part, and all get what the parts give together
+  // Vectorized, on a device: arguments need not promise that the rows that the lanes access begin at multiples of a vector. Each
+  // call shows whether they do.
+  bool any_alignment = false;
   std::optional<Pipeline> pipeline = {};
   std::vector<Stmt> body = {};  // in order of execution
 };

@@ -23,6 +23,10 @@ namespace gpu {
 inline constexpr ThreadAxis block_x{0, 0}, block_y{0, 1}, block_z{0, 2};
 inline constexpr ThreadAxis thread_x{1, 0}, thread_y{1, 1}, thread_z{1, 2};
 inline constexpr ThreadAxis warp{2, 0}, lane{3, 0}, cluster_x{4, 0}, threads{5, 0};
+
+// Of a loop in lanes: each call shows whether the rows that it accesses begin at multiples of a vector (Stage::vectorize).
+struct AnyAlignment {};
+inline constexpr AnyAlignment any_alignment{};
 }  // namespace gpu
 
 namespace ir {

@@ -212,6 +212,9 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   Stage tighten(Loop, Where = Where::current()) const;                  // ends where the domain ends, instead of a guard
   Stage vectorize(Loop, Where = Where::current()) const;                // constant extent
   Stage vectorize(Loop, Factor lanes, Where = Where::current()) const;  // the loop stays, as the outer one
+  // On a device with vector accesses to memory (CUDA): they need rows that begin at multiples of a vector, which arguments
+  // need not promise with gpu::any_alignment. Each call shows whether they do, and takes accesses of elements otherwise.
+  Stage vectorize(Loop, gpu::AnyAlignment, Where = Where::current()) const;
   // Vectors as long as the machine has them: a target with scalable vectors (aarch64+sve), 2 or more lanes of 128 bits.
   Stage vectorize(Loop, Scalable, Where = Where::current()) const;
   Stage unroll(Loop, Where = Where::current()) const;            // as code, one iteration after another; constant extent

@@ -11,9 +11,12 @@
 #include <ashlar/schedules/elementwise.h>
 #include <ashlar/schedules/gather.h>
 #include <ashlar/schedules/gpu.h>
+#include <ashlar/schedules/gpu_elementwise.h>
 #include <ashlar/schedules/gpu_matmul.h>
 #include <ashlar/schedules/gpu_reduction.h>
 #include <ashlar/schedules/gpu_rows.h>
+#include <ashlar/schedules/gpu_scan.h>
+#include <ashlar/schedules/gpu_scatter.h>
 #include <ashlar/schedules/gpu_stencil.h>
 #include <ashlar/schedules/gpu_transpose.h>
 #include <ashlar/schedules/lanes.h>

@@ -30,6 +30,11 @@ int threads_or(int asked, int usual, const Schedule& s) {
   return asked != 0 ? asked : std::min(usual, s.target().device().max_threads);
 }
 
+std::int64_t most_of_rows(const Schedule& s) {
+  constexpr std::int64_t most = 32768, exchanged = 8192;
+  return std::min<std::int64_t>(most, s.target().device().shared_bytes - exchanged);
+}
+
 void expect_own_points(const char* family, const char* expected, const ir::Stage& d, Where where) {
   if (d.scatters() || d.is_recurrence())
     refuse(family, expected, d.name + (d.scatters() ? ", a scatter" : ", a recurrence"), where);

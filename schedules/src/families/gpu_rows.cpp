@@ -2,10 +2,16 @@
 #include <ashlar/schedules/gpu_rows.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+
+#include <ashlar/analysis/simplify.h>
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/program.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/schedule/stages.h>
+#include <ashlar/schedule/step.h>
 #include <ashlar/schedules/gpu.h>
 #include <ashlar/schedules/lanes.h>
 #include <ashlar/schedules/rows.h>
@@ -28,9 +34,97 @@ void reduce_over_threads(Schedule& s, const Stage& stage, int threads, Where whe
   });
 }
 
-void elements_over_threads(const Stage& stage, const std::vector<Loop>& elements, int threads, Where where) {
-  const Split split = stage.split(fused(stage, elements, where), threads, Tail::guard, where);
-  stage.bind(split.inner, gpu::thread_x, where);
+// `lanes` of them at once, where rows are aligned.
+void elements_over_threads(const Stage& stage, const std::vector<Loop>& elements, int threads, int lanes, Where where) {
+  Loop each = fused(stage, elements, where);
+  if (lanes > 1) {
+    const Split vectors = stage.split(each, lanes, Tail::guard, where);
+    stage.vectorize(vectors.inner, gpu::any_alignment, where);
+    each = vectors.outer;
+  }
+  stage.bind(stage.split(each, threads, Tail::guard, where).inner, gpu::thread_x, where);
+}
+
+// Elements of an access of 16 bytes along a row of this type; 1 where the device has none, or rows are not whole accesses.
+int lanes_along(const Schedule& s, Type type, const Loop& row, Where where) {
+  const int lanes = bytes_of_access / std::max(1, type.bytes());
+  const std::int64_t length = number_or(row.extent(where), 0);
+  return s.target().device().kind == Device::Kind::cuda && lanes > 1 && length % lanes == 0 ? lanes : 1;
+}
+
+// Do the stages read arguments, and each other, alone? Vectors give all launches of a program a second form, for calls whose
+// rows are not aligned: where a product is computed before, it is not worth that, and registers of its sums.
+bool read_arguments(const Schedule& s, const std::vector<Stage>& stages) {
+  const ir::Program& p = s.scheduled().program;
+  const auto own = [&](ir::Id stage) {
+    return std::any_of(stages.begin(), stages.end(), [&](const Stage& one) { return one.id() == stage; });
+  };
+  bool alone = true;
+  for (const Stage& stage : stages)
+    for (const Expr& value : definition(s, stage).values)
+      ir::walk(value, [&](const Expr& e) {
+        if (ir::is(e, ir::Op::load)) alone = alone && (p.buffer(e.node()->id).stage == 0 || own(p.buffer(e.node()->id).stage));
+        return alone;
+      });
+  return alone;
+}
+
+// ---- rows in shared memory ---------------------------------------------------------------------------------------------
+
+// Is it a load x[rows.., k] of the stage's own row?
+bool along_own_row(const Expr& load, const ir::Stage& d, std::size_t dims) {
+  const auto at = ir::args_of(load);
+  if (at.size() != dims + 1 || d.iters.size() <= dims) return false;
+  for (std::size_t k = 0; k < dims; ++k)
+    if (!ir::is(at[k], ir::Op::var) || at[k].node()->id != d.iters[k].id) return false;
+  return ir::is(at[dims], ir::Op::var) && std::any_of(d.iters.begin() + static_cast<std::ptrdiff_t>(dims), d.iters.end(),
+                                                      [&](const ir::IterVar& v) { return v.id == at[dims].node()->id; });
+}
+
+// The buffers that the stages read along their own rows and nowhere else, with their readers.
+std::map<ir::Id, std::vector<Stage>> read_along(const Schedule& s, const std::vector<Stage>& stages, int dims) {
+  std::map<ir::Id, std::vector<Stage>> readers;
+  std::set<ir::Id> elsewhere;
+  for (const Stage& stage : stages) {
+    const ir::Stage& d = definition(s, stage);
+    std::set<ir::Id> read;
+    for (const auto* list : {&d.values, &d.inits})
+      for (const Expr& value : *list)
+        ir::walk(value, [&](const Expr& e) {
+          if (ir::is(e, ir::Op::load))
+            (along_own_row(e, d, static_cast<std::size_t>(dims)) ? read : elsewhere).insert(e.node()->id);
+          return true;
+        });
+    for (const ir::Id b : read) readers[b].push_back(stage);
+  }
+  for (const ir::Id b : elsewhere) readers.erase(b);
+  return readers;
+}
+
+Stage shared_copy(Schedule& s, const Tensor& source, const std::vector<Stage>& r, Where where) {
+  return r.size() == 2 ? s.cache_read(source, {r[0], r[1]}, Scope::shared, where)
+                       : s.cache_read(source, {r[0], r[1], r[2]}, Scope::shared, where);
+}
+
+// Rows that several stages read are copied into shared memory, where all of a block's fit there: memory is read once.
+void copy_rows(Schedule& s, const std::vector<Stage>& stages, const Loop& row, int dims, int rows, int threads, Where where) {
+  const analysis::Facts facts = analysis::facts_of_arguments(s.scheduled().program);
+  std::int64_t left = most_of_rows(s);
+  for (const auto& [id, readers] : read_along(s, stages, dims)) {
+    const ir::Buffer b = s.scheduled().program.buffer(id);
+    if (readers.size() < 2 || readers.size() > 3 || !(b.scope == Scope::global) || b.role == ir::Role::constant) continue;
+    Expr length = b.extents.empty() ? Expr() : b.extents.back();
+    if (length.empty() && b.stage) length = s.scheduled().program.stage(b.stage).iters.back().end;
+    const auto most = length.empty() ? std::nullopt : analysis::constant_max(length, facts);
+    if (!most || *most * b.type.bytes() * rows > left) continue;
+    const auto refused = s.attempt([&] {
+      const Stage copy = shared_copy(s, tensor_of(s, id, where), readers, where);
+      copy.compute_at(row, where);
+      const Loop along = copy.spatial_loops(where).back();
+      elements_over_threads(copy, {along}, threads, b.stage == 0 ? lanes_along(s, b.type, along, where) : 1, where);
+    });
+    if (!refused) left -= *most * b.type.bytes() * rows;
+  }
 }
 
 }  // namespace
@@ -75,6 +169,10 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
       kept.push_back(stages[k]);
 
   std::vector<Loop> elements = along(result);
+  std::vector<Stage> members = kept;
+  members.push_back(result);
+  const ir::Program& program = s.scheduled().program;
+  const Type stored = program.buffer(detail::definition(s, result).buffers.front()).type;
   outer.resize(static_cast<std::size_t>(dims));
   Loop row;  // where what a row needs is computed
   if (!outer.empty()) {
@@ -93,7 +191,9 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
   if (reduces(result))
     reduce_over_threads(s, result, threads, where);
   else if (!elements.empty())
-    elements_over_threads(result, elements, threads, where);
+    elements_over_threads(
+        result, elements, threads,
+        elements.size() == 1 && read_arguments(s, members) ? lanes_along(s, stored, elements.front(), where) : 1, where);
   if (row.id() == 0) {  // one result, or several of terms that are no row: launches of their own
     for (const Stage& stage : kept) gpu_rows(s, {stage}, o, where);
     return;
@@ -107,9 +207,11 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
     } else {
       const std::vector<Loop> own = along(stage);
       stage.store_in(own.empty() ? Scope::registers : Scope::shared, where);
-      if (!own.empty()) elements_over_threads(stage, own, threads, where);
+      if (!own.empty()) elements_over_threads(stage, own, threads, 1, where);
     }
   }
+  kept.push_back(result);
+  copy_rows(s, kept, row, dims, rows, threads, where);
 }
 
 }  // namespace ashlar::schedules

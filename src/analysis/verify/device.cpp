@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ashlar/analysis/simplify.h>
@@ -192,9 +193,10 @@ class Checker {
     }
     launch_ = &l;
     uniform_ = Uniform(k_, l.thread);
-    around_.clear();
+    const auto of_host = std::exchange(around_, {});  // conditions that the host tests
     shared_.clear();
     body(l.body, false);
+    around_ = of_host;
     launch_ = nullptr;
     layout(l);
   }

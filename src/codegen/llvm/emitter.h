@@ -48,6 +48,7 @@ class Emitter {
   std::int64_t known_multiple(const Expr&) const;
 
   // ---- memory (memory.cpp)
+  std::map<ir::Id, std::int64_t> aligned;  // buffers of a launch, by what the host tested: bytes
   void bind_buffer(ir::Id, llvm::Value* base);
   llvm::Value* base_of(ir::Id buffer) const;
   llvm::Value* element_of(const ir::KBuffer&, const Expr& address);  // a root: where that element lies

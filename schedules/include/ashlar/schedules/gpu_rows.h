@@ -23,9 +23,8 @@ namespace ashlar::schedules {
 
 struct GpuRowsOptions {
   int dims = -1;  // the leading dimensions of the result that count rows; -1: those of the reductions
-  int threads =
-      0;         // along a row; 0: a quarter of its length if that is known, between 32 and 256 (or as many as the device has)
-  int rows = 0;  // in a block; 0: as many as 256 threads have, or as a block of the device has
+  int threads = 0;  // along a row; 0: a quarter of its length if that is known, between 32 and 256 (or as the device has)
+  int rows = 0;     // in a block; 0: as many as 256 threads have, or as a block of the device has
 };
 
 void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOptions& o = {}, Where where = Where::current());

@@ -6,6 +6,7 @@
 // Address spaces: arguments and the workspace are global memory (1), a block's shared memory (3) is one array that the launch
 // sizes, in which buffers lie at their offsets. Registers and stack buffers are allocas; SROA makes values of them.
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include <llvm/IR/ConstantRange.h>
@@ -20,6 +21,7 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/lines.h"
 #include "codegen/llvm/nvptx/nvptx.h"
+#include "codegen/promised.h"
 #include "codegen/uses.h"
 
 namespace ashlar::codegen {
@@ -88,8 +90,10 @@ class Translator {
     llvm::Function* f = function(entry, l);
     Emitter e(unit_, f);
     e.thread_of = &l;
+    const Promised promised = promised_to(k_, l);
+    e.aligned = promised.aligned;
     e.register_budget = starting_registers(l, unit_.target);
-    for (unsigned n = 0; n < entry.parameters.size(); ++n) bind(e, entry.parameters[n], f->getArg(n));
+    for (unsigned n = 0; n < entry.parameters.size(); ++n) bind(e, entry.parameters[n], f->getArg(n), promised);
     for (unsigned n = 0; n < entry.maps.size(); ++n)
       e.bind_buffer(entry.maps[n].id, f->getArg(static_cast<unsigned>(entry.parameters.size()) + n));
     numbers(e, l, entry.folded ? f->getArg(static_cast<unsigned>(f->arg_size() - 1)) : nullptr);
@@ -167,7 +171,7 @@ class Translator {
     return f;
   }
 
-  void bind(Emitter& e, const LaunchParameter& p, Value* v) {
+  void bind(Emitter& e, const LaunchParameter& p, Value* v, const Promised& promised) {
     if (p.kind == LaunchParameter::Kind::address) {
       e.bind_buffer(p.id, v);
       return;
@@ -176,7 +180,10 @@ class Translator {
     auto* bits = e.b.getIntNTy(held->getScalarSizeInBits());
     v = e.b.CreateBitCast(e.b.CreateTrunc(v, bits), held);
     const auto symbol = k_.symbols.find(p.id);
-    e.bind(p.id, e.math.from_memory(p.type, v), symbol == k_.symbols.end() ? 1 : symbol->second.multiple_of);
+    const std::int64_t declared = symbol == k_.symbols.end() ? 1 : symbol->second.multiple_of;
+    const auto tested = promised.multiples.find(p.id);
+    e.bind(p.id, e.math.from_memory(p.type, v),
+           tested == promised.multiples.end() ? declared : std::lcm(declared, tested->second));
   }
 
   // The numbers of the block and the thread, with what is known of their ranges. `begin`, if it is there: from which number on
