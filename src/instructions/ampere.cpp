@@ -45,8 +45,8 @@ std::string shape_of(Type t) { return "m16n8k" + std::to_string(depth(t)); }
 // Eight columns after the other.
 std::string both_halves(Type a, Type b, Type sums, int registers_of_c) {
   const std::string of_sums = sums == i32 ? "s32" : ir::text(sums);
-  const std::string op = "mma.sync.aligned." + shape_of(a) + ".row.col." + of_sums + "." + ptx_of(a) + "." + ptx_of(b) + "." +
-                         of_sums + " ";
+  const std::string op =
+      "mma.sync.aligned." + shape_of(a) + ".row.col." + of_sums + "." + ptx_of(a) + "." + ptx_of(b) + "." + of_sums + " ";
   const int half = registers_of_c / 2;
   const auto range = [](const char* name, int first, int count) {
     return "{" + std::string(name) + "." + std::to_string(first) + "-" + std::to_string(first + count - 1) + "}";
@@ -95,6 +95,7 @@ Intrinsic product(const std::string& name, Type a, Type b, Type sums, const std:
         Tensor C = m.accumulate("C", sums, {16, 16}, Scope::fragment);
         Axis k{"k", deep};
         m.means(C, [&](Var i, Var j) { return sum(sums(A(i, k)) * sums(B(k, j)), k).from(C(i, j)); });
+        if (sums.is_float()) m.rounds_freely(where);
         m.holds(A, 32, [&](Var i, Var j) { return left(a, i, j); });
         m.holds(B, 32, [&](Var i, Var j) { return right(b, j, i); });
         m.holds(C, 32, [](Var i, Var j) { return result(i, j); });
@@ -164,7 +165,8 @@ Intrinsic mma(Type factors, Type sums, Rounding rounding, Where where) {
 Intrinsic mma(Type a, Type b, Where where) {
   for (const Type t : {a, b})
     if (t != i8 && t != u8)
-      refuse("ampere::mma", "factors of i8 or u8 (those of floats take the type of the sums and a Rounding)", ir::text(t), where);
+      refuse("ampere::mma", "factors of i8 or u8 (those of floats take the type of the sums and a Rounding)", ir::text(t),
+             where);
   return product("mma_" + ir::text(a) + "_" + ir::text(b), a, b, i32, both_halves(a, b, i32, 8), "sm_80", where);
 }
 

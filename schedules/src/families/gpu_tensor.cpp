@@ -73,7 +73,8 @@ void fragment_tile(const Stage& copy, const Loop& at, bool left, bool columns, T
   if (columns && type.bits != 16) return;
   const std::vector<Loop> loops = copy.spatial_loops(where);
   const int deep = ampere::depth(type);
-  const Tiles tiles = copy.tile(loops[loops.size() - 2], loops.back(), columns ? deep : 16, columns ? 16 : deep, Tail::exact, where);
+  const Tiles tiles =
+      copy.tile(loops[loops.size() - 2], loops.back(), columns ? deep : 16, columns ? 16 : deep, Tail::exact, where);
   const ampere::Lies lies = columns ? ampere::Lies::columns : ampere::Lies::rows;
   copy.tensorize(tiles.inner_i, left ? ampere::load_left(type, lies, where) : ampere::load_right(type, lies, where), where);
 }
@@ -86,9 +87,11 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
   const Type a = A.type(where), b = B.type(where), sums = definition(s, product).values[0].type();
   const bool asked = o.math == Math::tf32 || o.math == Math::tf32_twice;
   const bool own_tiles = o.tile_i > 0 || o.tile_j > 0;
+  const bool in_order = sums.is_float() && definition(s, product).reducer.kind == ir::ReducerKind::strict_sum;
   if (asked && !(a == f32 && b == f32 && sums == f32))
     refuse(family, "factors and sums of f32 for tf32", ir::text(a) + ", " + ir::text(b) + " and " + ir::text(sums), where);
-  if (o.math == Math::exact || own_tiles || !has_instruction(s.target(), a, b, sums, o.math)) {
+  if (o.math == Math::exact || own_tiles || in_order || !has_instruction(s.target(), a, b, sums, o.math)) {
+    if (asked && in_order) refuse(family, "a sum that may be rounded otherwise, for tf32", "a strict_sum", where);
     if (asked)
       refuse(family, "a CUDA device, and no tiles of threads, for tf32",
              own_tiles ? std::string("tile_i or tile_j") : std::string(s.target().text()), where);
@@ -105,8 +108,8 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
   return t;
 }
 
-void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B,
-                    const TensorTiles& t, const GpuMatmulOptions& o, Where where) {
+void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B, const TensorTiles& t,
+                    const GpuMatmulOptions& o, Where where) {
   const std::vector<Loop> nest = result.spatial_loops(where);
   const std::size_t batch = nest.size() - 2;
   const Type type_a = A.type(where), type_b = B.type(where);
