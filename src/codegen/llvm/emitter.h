@@ -74,12 +74,13 @@ class Emitter {
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
   // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.
-  llvm::Value* context = nullptr;         // ashlar_context*
-  llvm::Value* slots = nullptr;           // i32: slots the workspace has
-  llvm::Value* worker_bytes = nullptr;    // i64: distance of two slots' slices
-  llvm::Value* device_call = nullptr;     // of a device: the call that launches belong to
-  const ir::Launch* thread_of = nullptr;  // what a thread of a device runs: the launch it belongs to
-  std::int64_t register_budget = 0;       // of such a thread, at the start
+  llvm::Value* context = nullptr;          // ashlar_context*
+  llvm::Value* slots = nullptr;            // i32: slots the workspace has
+  llvm::Value* worker_bytes = nullptr;     // i64: distance of two slots' slices
+  llvm::Value* device_call = nullptr;      // of a device: the call that launches belong to
+  const ir::Launch* thread_of = nullptr;   // what a thread of a device runs: the launch it belongs to
+  std::int64_t register_budget = 0;        // of such a thread, at the start
+  std::map<ir::Id, std::int64_t> aligned;  // of arguments, in bytes, as this function is called; others: KBuffer::align
   std::map<ir::Id, llvm::Value*> vars;
   std::map<ir::Id, llvm::Value*> buffers;                          // base addresses; per-worker ones of this function's slot
   std::map<ir::Id, std::int64_t> multiples;                        // of index variables, where more than 1

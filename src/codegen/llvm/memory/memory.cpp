@@ -87,7 +87,8 @@ Value* Emitter::element(const ir::KBuffer& buffer, Value* index) {
 
 llvm::Align Emitter::alignment(const ir::KBuffer& buffer, const Expr& address) const {
   const std::int64_t bytes = buffer.type.bytes();
-  const std::int64_t known = std::max(buffer.align, bytes);
+  const auto promised = aligned.find(buffer.id);
+  const std::int64_t known = std::max({buffer.align, bytes, promised == aligned.end() ? 0 : promised->second});
   const std::int64_t a = std::gcd(known, std::gcd(known_multiple(address), std::int64_t{1} << 20) * bytes);
   return llvm::Align(static_cast<std::uint64_t>(a & -a));
 }

@@ -6,6 +6,7 @@
 // Address spaces: arguments and the workspace are global memory (1), a block's shared memory (3) is one array that the launch
 // sizes, in which buffers lie at their offsets. Registers and stack buffers are allocas; SROA makes values of them.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <llvm/IR/ConstantRange.h>
@@ -30,11 +31,47 @@ namespace {
 constexpr unsigned kGlobal = 1, kShared = 3;
 constexpr std::int64_t kMostParameterBytes = 4096;
 
+// Alignments of arguments, in bytes, that conditions around a launch ask for (ir::AlignmentArg): C_begin % 4 == 0.
+using Alignments = std::map<ir::Id, std::int64_t>;
+
+void add_alignments(const ir::Kernel& k, const Expr& condition, Alignments& known) {
+  if (ir::is(condition, ir::Op::logic_and)) {
+    for (const Expr& e : ir::args_of(condition)) add_alignments(k, e, known);
+    return;
+  }
+  if (!ir::is(condition, ir::Op::eq) || !ir::is_int(ir::args_of(condition)[1], std::int64_t{0})) return;
+  Expr past = ir::args_of(condition)[0];
+  std::int64_t multiple = 16;  // of which it is the remainder
+  if (ir::is(past, ir::Op::mod)) {
+    if (!ir::is_int(ir::args_of(past)[1], &multiple) || multiple < 1 || 16 % multiple != 0) return;
+    past = Expr(ir::args_of(past)[0]);
+  }
+  if (!ir::is(past, ir::Op::var)) return;
+  for (const ir::AlignmentArg& a : k.alignments)
+    if (a.id == past.node()->id) known[a.buffer] = std::max(known[a.buffer], multiple);
+}
+
+void find_alignments(const ir::Kernel& k, const std::vector<ir::KStmt>& list, const Alignments& known,
+                     std::map<const ir::KLaunch*, Alignments>& found) {
+  for (const ir::KStmt& s : list) {
+    if (const auto* launch = s.as<ir::KLaunch>()) {
+      found[launch] = known;
+    } else if (const auto* branch = s.as<ir::KIf>()) {
+      Alignments inside = known;
+      add_alignments(k, branch->condition, inside);
+      find_alignments(k, branch->body, inside, found), find_alignments(k, branch->otherwise, known, found);
+    } else {
+      for (const auto* part : s.bodies()) find_alignments(k, *part, known, found);
+    }
+  }
+}
+
 class Translator {
  public:
   Translator(const ir::Kernel& kernel, const Target& target, bool lines)
       : unit_(kernel, target, Unit::Side::device), k_(unit_.kernel) {
     if (lines) unit_.lines = std::make_shared<Lines>(*unit_.module, k_);
+    find_alignments(k_, k_.body, {}, alignments_);
   }
 
   ptx::Code run() {
@@ -82,6 +119,7 @@ class Translator {
     llvm::Function* f = function(entry, l);
     Emitter e(unit_, f);
     e.thread_of = &l;
+    e.aligned = alignments_.at(&l);
     e.register_budget = starting_registers(l, unit_.target);
     for (unsigned n = 0; n < entry.parameters.size(); ++n) bind(e, entry.parameters[n], f->getArg(n));
     for (unsigned n = 0; n < entry.maps.size(); ++n)
@@ -149,7 +187,8 @@ class Translator {
       }
       const ir::KBuffer& buffer = k_.buffers.at(p.id);
       f->getArg(n)->setName(buffer.name);
-      const std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());
+      std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());
+      if (const auto& known = alignments_.at(&l); known.count(p.id)) align = std::max(align, known.at(p.id));
       f->addParamAttr(n, llvm::Attribute::getWithAlignment(c, llvm::Align(static_cast<std::uint64_t>(align & -align))));
     }
     if (entry.folded) f->getArg(maps_end)->setName("begin");
@@ -238,6 +277,7 @@ class Translator {
 
   Unit unit_;
   const ir::Kernel& k_;
+  std::map<const ir::KLaunch*, Alignments> alignments_;
   std::set<std::string> names_;
   llvm::GlobalVariable* shared_ = nullptr;
 };
