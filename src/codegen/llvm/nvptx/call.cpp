@@ -150,8 +150,8 @@ class Calling {
   }
   Value* word(std::size_t n) { return b.CreateTrunc(e.expr(c.actuals[n].address), b.getInt32Ty()); }
 
-  void finish() {
-    const std::vector<Value*> values = a.run(f.group > 1);
+  void finish(bool reads = false) {
+    const std::vector<Value*> values = a.run(f.group > 1, reads);
     for (std::size_t n = 0; n < values.size(); ++n) e.set_register_word(results_[n].first, results_[n].second, values[n]);
   }
 
@@ -192,7 +192,7 @@ class Calling {
   void ldmatrix() {
     const std::string to = written(0);
     a.text(matrices("ldmatrix") + to + ", [" + shared(1) + "];");
-    finish();
+    finish(true);
   }
   void stmatrix() {
     const std::string to = shared(0);
