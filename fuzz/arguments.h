@@ -1,7 +1,6 @@
 #pragma once
 // Actual arguments for a program: shapes that satisfy its facts, values, strides; and the same memory as C tensors between
 // guard bytes.
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,25 +12,13 @@
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/runtime/vulkan.h>
 
+#include "each.h"
 #include "source.h"
 
 #include "bench/gpu/device.h"
 #include "tests/emulated/emulator.h"
 
 namespace fuzz {
-
-// Every index of a shape, in row-major order.
-template <class F>
-void each(const std::vector<std::int64_t>& shape, F&& f) {
-  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n <= 0; })) return;
-  std::vector<std::int64_t> at(shape.size(), 0);
-  while (true) {
-    f(at);
-    std::size_t d = shape.size();
-    while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
-    if (d == 0) return;
-  }
-}
 
 struct Values {
   bool exact = false, edges = false;

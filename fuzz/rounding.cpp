@@ -24,7 +24,7 @@ double magnitude(const interp::Array& a, const interp::Array& b, std::int64_t ro
 bool sums_on_tensor_cores(const Made& made, const std::vector<schedule::Step>& trace) {
   if (!made.product || made.exact || !made.product->half.is_float()) return false;
   return std::any_of(trace.begin(), trace.end(), [](const schedule::Step& step) {
-    return step.primitive == "tensorize" && step.args[1].intrinsic->name.rfind("mma_", 0) == 0;
+    return step.primitive == "tensorize" && step.args[1].intrinsic->rounds_freely;
   });
 }
 

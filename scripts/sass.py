@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What ptxas makes of PTX: registers, spills, shared memory, and the instructions of the main loop of each kernel by kind.
+"""What ptxas makes of PTX: registers, spills, shared memory, stores to global memory by their bits, and the instructions of the
+main loop of each kernel by kind.
 
   scripts/sass.py matmul.ptx --arch sm_80 --ptxas ptxas --nvdisasm nvdisasm
 
@@ -8,6 +9,8 @@ The main loop is the shortest of those with the most multiplications (HMMA, IMMA
 what lies between a branch backwards and its target: with cold parts that stand there, without parts that ptxas put elsewhere.
 Of a kernel without a loop: the instructions from the begin to the first end behind a store, which ptxas makes the path of whole
 tiles, with the bytes that they load and store and the widest access.
+What a block inside executes of it is counted too (`path`): of the ways from the loop's begin to its end that multiply most, and
+then copy most, the shortest. Loops inside are passed once, which only loops at the rim are.
 nvdisasm is a part of the CUDA toolkit, and of the `triton` package for Python.
 """
 import argparse
@@ -83,6 +86,31 @@ def kernels_of(text):
     return found
 
 
+def path_of(body, labels):
+    """The instructions on the way through a loop's body that a block inside takes."""
+    places = {address: place for place, (address, _) in enumerate(body)}
+    best = [None] * (len(body) + 1)  # by place: what is done from there to the end, and how long it is
+    best[len(body)] = (0, 0, 0)
+    for place in range(len(body) - 1, -1, -1):
+        instruction = body[place][1]
+        kind = kind_of(instruction)
+        follow = []
+        jump = re.search(r"\bBRA\b.*`\((\.L_\w+)\)", instruction)
+        to = places.get(labels.get(jump.group(1))) if jump else None
+        if to is not None and to > place:
+            follow.append(best[to])
+        elif jump and place == len(body) - 1:
+            follow.append(best[-1])
+        always = re.match(r"(BRA|EXIT|RET)\b", instruction) and not re.match(r"BRA\.DIV", instruction)
+        if not always:
+            follow.append(best[place + 1])
+        follow = [f for f in follow if f is not None]
+        if follow:
+            mma, copies, length = max(follow)
+            best[place] = (mma + (kind in ("mma", "ffma")), copies + (kind in ("ldgsts", "sts", "ldg")), length - 1)
+    return {"all": -best[0][2], "mma": best[0][0], "copies": best[0][1]} if best[0] else None
+
+
 def main_loop(body, labels):
     """The instructions of the main loop by kind, or None where the kernel has no loop."""
     spans = []
@@ -97,9 +125,26 @@ def main_loop(body, labels):
             if span[0] <= address <= span[1]:
                 counts[kind_of(instruction)] += 1
         counts["all"] = sum(counts.values())
-        return counts
+        return counts, span
     loops = [counted(s) for s in spans]
-    return max(loops, key=lambda c: (c["mma"], c["ffma"], -c["all"])) if loops else None
+    if not loops:
+        return None
+    counts, span = max(loops, key=lambda c: (c[0]["mma"], c[0]["ffma"], -c[0]["all"]))
+    path = path_of([(address, i) for address, i in body if span[0] <= address <= span[1]], labels)
+    counts["path"] = path["all"] if path else counts["all"]
+    return counts
+
+
+def stores(body):
+    """Stores to global memory, by how many bits each writes: {"16": 4, "32": 64}."""
+    found = {}
+    for _, instruction in body:
+        word = re.sub(r"^@!?U?P\w+\s+", "", instruction)
+        if re.match(r"(STG|ST)\b", word):
+            size = re.match(r"STG?[.\w]*?\.[US]?(8|16|64|128)\b", word)
+            bits = size.group(1) if size else "32"
+            found[bits] = found.get(bits, 0) + 1
+    return found
 
 
 def bytes_of(instruction):
@@ -124,7 +169,7 @@ def straight_path(body):
 
 
 def measured(ptx, arch, ptxas, nvdisasm):
-    """By kernel: registers, spills (bytes), stack and shared memory (bytes), the main loop."""
+    """By kernel: registers, spills (bytes), stack and shared memory (bytes), stores by their bits, the main loop."""
     with tempfile.TemporaryDirectory() as folder:
         cubin = os.path.join(folder, "kernels.cubin")
         log = run([ptxas, "-arch=" + arch, "-v", "-o", cubin, ptx])
@@ -134,7 +179,7 @@ def measured(ptx, arch, ptxas, nvdisasm):
         entry = re.search(r"Compiling entry function '(\S+)'", line)
         if entry:
             name = entry.group(1)
-            result[name] = {"registers": 0, "spills": 0, "stack": 0, "shared": 0, "loop": None}
+            result[name] = {"registers": 0, "spills": 0, "stack": 0, "shared": 0, "stores": {}, "loop": None}
         frame = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line)
         if frame and name:
             result[name].update(stack=int(frame.group(1)), spills=int(frame.group(2)) + int(frame.group(3)))
@@ -150,6 +195,7 @@ def measured(ptx, arch, ptxas, nvdisasm):
         figures["loop"] = main_loop(*kernels[name])
         if figures["loop"] is None:
             figures["path"] = straight_path(kernels[name][0])
+        figures["stores"] = stores(kernels[name][0])
     if not result:
         raise Failed("ptxas tells of no kernel in " + ptx + ":\n" + log)
     return result
@@ -157,12 +203,16 @@ def measured(ptx, arch, ptxas, nvdisasm):
 
 def shown(name, figures):
     line = f"{name}: {figures['registers']} registers, {figures['spills']} bytes of spills, {figures['shared']} bytes shared"
+    line += "".join(f", {count} stores of {bits} bits" for bits, count in sorted(figures["stores"].items(), key=lambda s: int(s[0])))
     loop = figures["loop"]
     if loop is None:
         path = figures["path"]
         return line + ", no loop" + ("" if path is None else f"; {path['all']} instructions for {path['loaded']} bytes loaded and "
                                      f"{path['stored']} stored, {path['widest']} at once at most")
-    return line + f"; main loop {loop['all']}: " + ", ".join(f"{loop[k]} {k}" for k in NAMES if loop[k])
+    line += f"; main loop {loop['all']}"
+    if loop["path"] < loop["all"]:
+        line += f" ({loop['path']} inside)"
+    return line + ": " + ", ".join(f"{loop[k]} {k}" for k in NAMES if loop[k])
 
 
 def main():

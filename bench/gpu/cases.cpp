@@ -74,7 +74,7 @@ class List {
   void add(const std::string& name, std::function<Kernel()> make, const Shapes& shapes, Data data = Data::reals,
            double relative = 0) {
     all.push_back({name, [=] {
-                     Prepared p{make(), relative, {}, false};
+                     Prepared p{make(), relative, {}, false, data == Data::integers};
                      expand(p.kernel.body);
                      for (const auto& s : shapes) p.data.push_back(arguments_of(p.kernel, s, data));
                      return p;
@@ -142,7 +142,7 @@ std::vector<Case> cases(const std::string& target) {
   for (const schedules_test::DeviceProgram& p : schedules_test::device_programs())
     list.all.push_back({"by family: " + p.name, [&p, target] {
                           schedules_test::DeviceRuns r = runs_of(p, Target::parse(target));
-                          return Prepared{std::move(r.kernel), 0, std::move(r.given), false};
+                          return Prepared{std::move(r.kernel), 0, std::move(r.given)};
                         }});
   for (Case& c : library_cases(target)) list.all.push_back(std::move(c));
   return std::move(list.all);

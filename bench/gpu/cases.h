@@ -13,9 +13,10 @@ namespace gpu_bench {
 
 struct Prepared {
   ashlar::ir::Kernel kernel;
-  double relative = 0;                          // bound on the error where a tensor core adds in an order of its own
+  double relative = 0;                          // bound on the error, of a kernel that is written by hand
   std::vector<ashlar::interp::Arguments> data;  // random, one for each shape
   bool growing = false;                         // shapes behind one that the interpreter takes long for are left out
+  bool whole = false;                           // of small whole numbers, whose sums are exact in any order
 };
 struct Case {
   std::string name;

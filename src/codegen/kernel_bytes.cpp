@@ -146,10 +146,11 @@ class Writer {
     put(extents), put(min), put(max), put(multiple_of), put(vars), put(map);
   }
   void put(const Intrinsic& i) {
-    const auto& [id, name, group, operands, spatial, reduce, reduce_extents, value, accumulates, device, emit, wait, needs,
-                 spatial_extents, reduce_sizes, where] = i;
+    const auto& [id, name, group, operands, spatial, reduce, reduce_extents, value, accumulates, rounds_freely, device, emit,
+                 wait, needs, spatial_extents, reduce_sizes, where] = i;
     put(id), put(name), put(group), put(operands), put(spatial), put(reduce), put(reduce_extents), put(value);
-    put(accumulates), put(device), put(emit), put(wait), put(needs), put(spatial_extents), put(reduce_sizes), put(where);
+    put(accumulates), put(rounds_freely), put(device), put(emit), put(wait), put(needs), put(spatial_extents);
+    put(reduce_sizes), put(where);
   }
   void put(const TensorMap& m) {
     const auto& [id, name, buffer, type, extents, strides, box, swizzle] = m;
@@ -188,10 +189,11 @@ class Writer {
     std::visit([this](const auto& n) { put(n); }, node);
   }
   void put(const Kernel& k) {
-    const auto& [name, arguments, symbols, scalars, strides, alignments, argument_buffers, buffers, intrinsics, tensor_maps, body,
-                 assumptions, workspace_shared, workspace_per_worker, workspace_align, next_id] = k;
+    const auto& [name, arguments, symbols, scalars, strides, alignments, argument_buffers, buffers, intrinsics, tensor_maps,
+                 body, assumptions, workspace_shared, workspace_per_worker, workspace_align, next_id] = k;
     static_cast<void>(next_id);  // code is made of what there is
-    put(name), put(arguments), put(symbols), put(scalars), put(strides), put(alignments), put(argument_buffers), put(buffers), put(intrinsics);
+    put(name), put(arguments), put(symbols), put(scalars), put(strides), put(alignments), put(argument_buffers), put(buffers),
+        put(intrinsics);
     put(tensor_maps), put(body), put(assumptions), put(workspace_shared), put(workspace_per_worker), put(workspace_align);
   }
 

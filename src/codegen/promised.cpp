@@ -20,15 +20,20 @@ void promise(Promised& to, const ir::Kernel& k, const Expr& condition) {
     return;
   }
   if (!ir::is(condition, ir::Op::eq) || !ir::is_int(args[1], std::int64_t{0})) return;
-  const Expr& zero = args[0];
-  if (ir::is(zero, ir::Op::var)) {
-    for (const ir::AlignmentArg& a : k.alignments)
-      if (a.id == zero.node()->id) to.aligned[a.buffer] = unit_of_begin;
-  } else if (std::int64_t n = 0; ir::is(zero, ir::Op::mod) && ir::is(ir::args_of(zero)[0], ir::Op::var) &&
-                                 ir::is_int(ir::args_of(zero)[1], &n) && n > 1) {
-    std::int64_t& multiple = to.multiples[ir::args_of(zero)[0].node()->id];
-    multiple = std::lcm(std::max<std::int64_t>(multiple, 1), n);
+  Expr past = args[0];
+  std::int64_t n = unit_of_begin;
+  const bool remainder = ir::is(past, ir::Op::mod);
+  if (remainder) {
+    if (!ir::is_int(ir::args_of(past)[1], &n) || n < 2) return;
+    past = Expr(ir::args_of(past)[0]);
   }
+  if (!ir::is(past, ir::Op::var)) return;
+  const ir::Id id = past.node()->id;
+  for (const ir::AlignmentArg& a : k.alignments)
+    if (a.id == id && unit_of_begin % n == 0) to.aligned[a.buffer] = std::max(to.aligned[a.buffer], n);
+  if (!remainder) return;
+  std::int64_t& multiple = to.multiples[id];
+  multiple = std::lcm(std::max<std::int64_t>(multiple, 1), n);
 }
 
 bool find(Promised& promised, const ir::Kernel& k, const std::vector<ir::KStmt>& list, const ir::KLaunch& launch) {

@@ -25,6 +25,10 @@ Held right(Type t, const Expr& row, const Expr& k) {
   const int w = word(t);
   return held(row % 8 * 4 + k % (4 * w) / w, k % w + k / (4 * w) * w + row / 8 * (2 * w));
 }
+// Bytes that lie in columns: of two neighbours along j, the lanes hold the first in the registers of one instruction, the
+// second in those of the other. Lane 4 r + q then has columns 4 q to 4 q + 3 of the results.
+Held right_bytes(const Expr& row, const Expr& k) { return held(row / 2 * 4 + k % 16 / 4, k % 4 + k / 16 * 4 + row % 2 * 8); }
+Held result_bytes(const Expr& i, const Expr& j) { return held(i % 8 * 4 + j / 4, j % 4 + i / 8 * 4); }
 // The registers of eight columns come before those of the next eight.
 Held result(const Expr& i, const Expr& j) { return held(i % 8 * 4 + j % 8 / 2, j % 2 + i / 8 * 2 + j / 8 * 4); }
 
@@ -42,18 +46,23 @@ std::string ptx_of(Type t) {
 
 std::string shape_of(Type t) { return "m16n8k" + std::to_string(depth(t)); }
 
-// Eight columns after the other.
-std::string both_halves(Type a, Type b, Type sums, int registers_of_c) {
+// Eight columns after the other; `apart`: every other column after the others.
+std::string both_halves(Type a, Type b, Type sums, int registers_of_c, bool apart = false) {
   const std::string of_sums = sums == i32 ? "s32" : ir::text(sums);
-  const std::string op = "mma.sync.aligned." + shape_of(a) + ".row.col." + of_sums + "." + ptx_of(a) + "." + ptx_of(b) + "." +
-                         of_sums + " ";
+  const std::string op =
+      "mma.sync.aligned." + shape_of(a) + ".row.col." + of_sums + "." + ptx_of(a) + "." + ptx_of(b) + "." + of_sums + " ";
   const int half = registers_of_c / 2;
   const auto range = [](const char* name, int first, int count) {
     return "{" + std::string(name) + "." + std::to_string(first) + "-" + std::to_string(first + count - 1) + "}";
   };
   std::string text;
   for (int h = 0; h < 2; ++h) {
-    const std::string c = range("C", h * half, half);
+    std::string c = range("C", h * half, half);
+    if (apart) {
+      c = "{{";
+      for (int r = h; r < registers_of_c; r += 2) c += (r > h ? ", {C." : "{C.") + std::to_string(r) + "}";
+      c += "}}";
+    }
     text += (h ? "\n" : "") + op + c + ", {A}, " + range("B", 2 * h, 2) + ", " + c + ";";
   }
   return text;
@@ -85,8 +94,8 @@ std::string of_tf32(int parts) {
   return text + "}}";
 }
 
-Intrinsic product(const std::string& name, Type a, Type b, Type sums, const std::string& text, const char* feature,
-                  Where where) {
+Intrinsic product(const std::string& name, Type a, Type b, Type sums, const std::string& text, const char* feature, Where where,
+                  bool bytes_in_columns = false) {
   return intrinsic(
       name.c_str(),
       [&](Meaning& m) {
@@ -95,20 +104,44 @@ Intrinsic product(const std::string& name, Type a, Type b, Type sums, const std:
         Tensor C = m.accumulate("C", sums, {16, 16}, Scope::fragment);
         Axis k{"k", deep};
         m.means(C, [&](Var i, Var j) { return sum(sums(A(i, k)) * sums(B(k, j)), k).from(C(i, j)); });
+        if (sums.is_float()) m.rounds_freely(where);
         m.holds(A, 32, [&](Var i, Var j) { return left(a, i, j); });
-        m.holds(B, 32, [&](Var i, Var j) { return right(b, j, i); });
-        m.holds(C, 32, [](Var i, Var j) { return result(i, j); });
+        m.holds(B, 32, [&](Var i, Var j) { return bytes_in_columns ? right_bytes(j, i) : right(b, j, i); });
+        m.holds(C, 32, [&](Var i, Var j) { return bytes_in_columns ? result_bytes(i, j) : result(i, j); });
         m.emit(Backend::ptx, text.c_str(), where);
         m.needs(feature, where);
       },
       where);
 }
 
+// 32 x 16 bytes, [k, j]. Row r of matrix m is the row of k that puts 4 q to 4 q + 3 into the two registers of lanes with q, two
+// columns of j in each.
+Intrinsic load_bytes_in_columns(Type t, Where where) {
+  return intrinsic(("load_right_" + ir::text(t) + "_columns").c_str(),
+                   [&](Meaning& m) {
+                     Tensor rows = m.read("rows", t, {32, 16}, Scope::shared), to = m.write("to", t, {32, 16}, Scope::fragment);
+                     m.means(to, [&](Var k, Var j) { return rows(k, j); });
+                     m.address(rows, 32,
+                               [](Var k, Var j) { return held((k / 16 * 2 + k % 4 / 2) * 8 + k % 16 / 4 * 2 + k % 2, j); });
+                     m.holds(to, 32, [](Var k, Var j) { return right_bytes(j, k); });
+                     m.emit(Backend::ptx,
+                            "{{\n.reg .b32 %k<4>;\n"
+                            "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {{%k0, %k1, %k2, %k3}}, [{rows.ptr}];\n"
+                            "prmt.b32 {to.0}, %k0, %k1, 0x6420;\nprmt.b32 {to.1}, %k2, %k3, 0x6420;\n"
+                            "prmt.b32 {to.2}, %k0, %k1, 0x7531;\nprmt.b32 {to.3}, %k2, %k3, 0x7531;\n}}",
+                            where);
+                     m.needs("sm_80", where);
+                   },
+                   where);
+}
+
 Intrinsic load(bool is_left, Type t, Lies lies, Where where) {
   const char* call = is_left ? "ampere::load_left" : "ampere::load_right";
   expect_factors(call, t, where);
   const bool columns = lies == Lies::columns;
-  if (columns && t.bits != 16) refuse(call, "elements of 16 bits in columns", ir::text(t), where);
+  if (columns && !is_left && (t == i8 || t == u8)) return load_bytes_in_columns(t, where);
+  if (columns && t.bits != 16)
+    refuse(call, is_left ? "elements of 16 bits in columns" : "elements of 16 bits, i8 or u8 in columns", ir::text(t), where);
   const int deep = depth(t), run = 128 / t.bits;  // elements of a row that one address gives
   const std::string name = std::string("load_") + (is_left ? "left_" : "right_") + ir::text(t) + (columns ? "_columns" : "");
   // Lane 8 m + r gives the address of row r of matrix m, which becomes register m of all lanes. Of the left factor the second
@@ -161,11 +194,14 @@ Intrinsic mma(Type factors, Type sums, Rounding rounding, Where where) {
                  both_halves(factors, factors, sums, sums == f16 ? 4 : 8), eight ? "sm_100" : "sm_80", where);
 }
 
-Intrinsic mma(Type a, Type b, Where where) {
+Intrinsic mma(Type a, Type b, Lies right, Where where) {
   for (const Type t : {a, b})
     if (t != i8 && t != u8)
-      refuse("ampere::mma", "factors of i8 or u8 (those of floats take the type of the sums and a Rounding)", ir::text(t), where);
-  return product("mma_" + ir::text(a) + "_" + ir::text(b), a, b, i32, both_halves(a, b, i32, 8), "sm_80", where);
+      refuse("ampere::mma", "factors of i8 or u8 (those of floats take the type of the sums and a Rounding)", ir::text(t),
+             where);
+  const bool columns = right == Lies::columns;
+  return product("mma_" + ir::text(a) + "_" + ir::text(b) + (columns ? "_columns" : ""), a, b, i32,
+                 both_halves(a, b, i32, 8, columns), "sm_80", where, columns);
 }
 
 Intrinsic load_left(Type t, Lies lies, Where where) { return load(true, t, lies, where); }

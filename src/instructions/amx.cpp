@@ -16,6 +16,7 @@ Intrinsic product(const char* name, const char* feature, Type tc, Type ta, Type 
         Tensor a = m.read("a", ta, {16, 16, step}), b = m.read("b", tb, {16, 16, step}), c = m.accumulate("c", tc, {16, 16});
         Axis q{"q", 16}, k{"k", step};
         m.means(c, [&](Var i, Var j) { return sum(tc(a(i, q, k)) * tc(b(q, j, k)), {q, k}).from(c(i, j)); });
+        if (tc.is_float()) m.rounds_freely(where);
         std::string text;
         const auto load = [&](const std::string& tile, int bytes) {
           text += "%" + tile + ".bytes = mul i64 {" + tile + ".stride0}, " + std::to_string(bytes) + "\n%" + tile +

@@ -130,6 +130,7 @@ Intrinsic pairs(const char* name, bool one, Left left, Where where) {
             const Expr x = left == Left::rows ? a(i, k) : a(k);
             return sum(f32(x) * f32(b(i, k)), k).from(c(i));
           });
+        if (one) m.rounds_freely(where);
         std::string text = "%right = bitcast <8 x i16> {b.value} to " + v + "\n";
         if (lanes) {
           text += row_by_row("<8 x i16>", "float", [&](const std::string& n) {
@@ -210,6 +211,7 @@ Intrinsic bfmmla(Rounding, Where where) {
         Tensor a = m.read("a", bf16, {2, 4}), b = m.read("b", bf16, {2, 4}), c = m.accumulate("c", f32, {2, 2});
         Axis k{"k", 4};
         m.means(c, [&](const Var& i, const Var& j) { return sum(f32(a(i, k)) * f32(b(j, k)), k).from(c(i, j)); });
+        m.rounds_freely(where);
         m.emit(
             Backend::llvm,
             "%left = bitcast <8 x i16> {a.value} to <8 x bfloat>\n%right = bitcast <8 x i16> {b.value} to <8 x bfloat>\n"

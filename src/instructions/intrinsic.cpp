@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include <ashlar/analysis/fragment.h>
@@ -55,6 +56,7 @@ struct Described {
   std::vector<Text> emits, waits;
   std::vector<std::string> needs;
   Id result = 0, meaning = 0;  // tensors
+  std::optional<Where> rounds_freely;
   Where means_where = {};
 };
 
@@ -182,6 +184,13 @@ class Sealer {
       no("an elementwise value or a sum", "another reduction", where);
     f_.accumulates = f_.operands[result].access == Operand_::Access::accumulate;
     start(kind != ir::ReducerKind::none, result);
+    f_.rounds_freely = d_.rounds_freely.has_value();
+    if (f_.rounds_freely && (kind != ir::ReducerKind::sum || !f_.operands[result].type.is_float()))
+      no("a sum of floats, which m.rounds_freely is about",
+         kind == ir::ReducerKind::strict_sum ? "a strict_sum"
+         : kind == ir::ReducerKind::none     ? "a value without a sum"
+                                             : "a sum of " + ir::text(f_.operands[result].type),
+         *d_.rounds_freely);
     f_.value = described(stage_->values.front());
     for (std::size_t k = 0; k < tiles_.size(); ++k)
       if (f_.operands[k].access == Operand_::Access::read && !used_.count(f_.operands[k].id))
@@ -521,6 +530,7 @@ void Meaning::address_(const Tensor& of, int lanes, const std::vector<Expr>& var
   t.addressed = true;
 }
 
+void Meaning::rounds_freely(Where where) { state_->rounds_freely = where; }
 void Meaning::emit(Backend b, const char* text, Where where) { state_->emits.push_back({b, text ? text : "", where}); }
 void Meaning::asynchronous(Backend b, const char* wait, Where where) { state_->waits.push_back({b, wait ? wait : "", where}); }
 void Meaning::needs(const char* feature, Where where) {

@@ -167,7 +167,7 @@ Intrinsic mma_m16n8k16(Type ab) {
   const Expr k = iterate(f.reduce, 1, 'k')[0];
   f.reduce_extents = {16};
   f.value = mul(cast(f32, at(f.operands[1], {ij[0], k})), cast(f32, at(f.operands[2], {k, ij[1]})));
-  f.accumulates = true;
+  f.accumulates = f.rounds_freely = true;
   f.needs = "sm_80";
   return f;
 }
@@ -228,7 +228,7 @@ Intrinsic wgmma(int n, Type ab, bool a_in_registers) {
   if (!a_in_registers)
     for (const char* name : {"a_leading", "a_stride"}) f.operands.push_back(number(name));
   for (const char* name : {"b_leading", "b_stride", "swizzle", "accumulate"}) f.operands.push_back(number(name));
-  f.accumulates = true;
+  f.accumulates = f.rounds_freely = true;
   f.needs = "sm_90a";
   return f;
 }

@@ -65,7 +65,7 @@ std::string text(const Intrinsic& f) {
             text(f.reduce_sizes.at(d), names);
   std::string s = f.name + ": " + names(result->id, result->name) + "[" + at + "] " + (f.accumulates ? "+= " : "= ");
   if (!sums.empty()) s += "sum over " + sums + " of ";
-  return s + text(f.value, names) + " for " + ranges;
+  return s + text(f.value, names) + " for " + ranges + (f.rounds_freely ? ", rounded freely" : "");
 }
 
 std::string meaning(const Intrinsic& f) {

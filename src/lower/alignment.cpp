@@ -6,7 +6,7 @@
 //   if A_begin == 0 && A_stride0 % 8 == 0 && K % 8 == 0        A_begin: bytes past a multiple of 16
 //     (the program, whose strides are 8 * (A_stride0 / 8))     asynchronous copies, vectors
 //   else
-//     (the program)                                            ordinary copies, elements
+//     (the program)                                            ordinary copies of elements of fewer than 4 bytes, elements
 //
 // That the length of a row is a multiple too makes every copy and every vector either whole or none.
 //
@@ -14,6 +14,9 @@
 // elements that lie a vector apart. There the lanes and the threads change places:
 //
 //   for j in 32   thread_x, for v in 4    at j * 4 + v   ->   for j in 32   thread_x, for v in 4    at v * 32 + j
+// What is stored from fragments is stored in pairs (flatten/fragment.cpp), of which each is one store where the rows of the output
+// begin at multiples of a pair. Where their length then is one too, the first kernel asks for that as well:
+// C_begin % 4 == 0 && C_stride0 % 2 == 0.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -133,6 +136,8 @@ class Aligned {
     });
     if (sources_.empty()) return std::nullopt;
     for (const auto& [id, bytes] : sources_) source(id, bytes);
+    for (const Id id : stored_from_fragments())
+      if (!sources_.count(id)) stored(id);
     elements();
     both_.condition = analysis::simplify(both_.condition, facts_);
     return std::move(both_);
@@ -145,7 +150,50 @@ class Aligned {
     for (const Id load : pipeline.loads)
       if (const Id from = both_.otherwise.stage(load).origin_of; both_.otherwise.buffers.count(from))
         sources_[from] = most_bytes;
-    pipeline.async_copy = pipeline.any_alignment = false;
+    if (has_narrow_load(pipeline)) pipeline.async_copy = pipeline.any_alignment = false;
+  }
+
+  // Of elements that are shorter than the shortest copy.
+  bool has_narrow_load(const ir::Pipeline& pipeline) const {
+    return std::any_of(pipeline.loads.begin(), pipeline.loads.end(), [&](const Id load) {
+      const ir::Program& p = both_.otherwise;
+      return p.buffer(p.stage(load).buffers.front()).type.bytes() < 4;
+    });
+  }
+
+  // Outputs of stages that read a fragment.
+  std::vector<Id> stored_from_fragments() const {
+    std::vector<Id> outputs;
+    const ir::Program& p = both_.otherwise;
+    for (const auto& [id, stage] : p.stages) {
+      const auto reads = analysis::reads_of(stage);
+      const bool fragments = std::any_of(reads.begin(), reads.end(), [&](const analysis::Read& r) {
+        return p.buffer(r.load.node()->id).scope == Scope::fragment;
+      });
+      if (!fragments) continue;
+      for (const Id b : stage.buffers)
+        if (p.buffer(b).role == ir::Role::output) outputs.push_back(b);
+    }
+    return outputs;
+  }
+
+  void stored(Id id) {
+    const ir::Buffer b = both_.otherwise.buffer(id);
+    const Expr length = length_of_row(b);
+    const analysis::Facts aligned = analysis::facts_of_arguments(both_.aligned);
+    if (b.type.is_packed() || length.empty() || !analysis::can_prove(multiple(length, 2), aligned)) return;
+    argument(b, 2, 2 * b.type.bytes());
+  }
+
+  Expr length_of_row(const ir::Buffer& b) const {
+    Expr length;
+    if (!b.extents.empty()) {
+      length = b.extents.back();
+    } else if (b.stage) {
+      for (const ir::IterVar& v : both_.otherwise.stage(b.stage).iters)
+        if (v.kind != ir::IterKind::reduce) length = v.end;
+    }
+    return length;
   }
 
   // What the lanes of the loop access as neighbours, in global memory.
@@ -228,20 +276,20 @@ class Aligned {
   void source(Id id, std::int64_t bytes) {
     const ir::Buffer b = both_.otherwise.buffer(id);
     const std::int64_t n = std::max<std::int64_t>(1, bytes / b.type.bytes());
-    Expr length;  // of a row
-    if (!b.extents.empty()) {
-      length = b.extents.back();
-    } else if (b.stage) {
-      for (const ir::IterVar& v : both_.otherwise.stage(b.stage).iters)
-        if (v.kind != ir::IterKind::reduce) length = v.end;
-    }
-    row(length, n);
+    row(length_of_row(b), n);
+    argument(b, n, most_bytes);
+  }
+
+  // Its rows begin at multiples of n elements, and it at one of `together` bytes.
+  void argument(const ir::Buffer& b, std::int64_t n, std::int64_t together) {
     if (b.role != ir::Role::input && b.role != ir::Role::output) return;  // the workspace is aligned
-    if (b.align == 0 || b.align % most_bytes != 0) {
+    const Id id = b.id;
+    if (b.align == 0 || b.align % together != 0) {
       const ir::AlignmentArg begin{fresh(), id};
       both_.alignments.push_back(begin);
-      require(ir::eq(ir::var(begin.id, b.name + "_begin"), ir::index(0)));
-      both_.aligned.buffers.at(id).align = most_bytes;
+      const Expr past = ir::var(begin.id, b.name + "_begin");
+      require(together == most_bytes ? ir::eq(past, ir::index(0)) : multiple(past, together));
+      both_.aligned.buffers.at(id).align = together;
     }
     if (b.order != ir::Buffer::Order::inner_unit_stride || !b.layout.map.empty() || b.packed_by_caller) return;
     std::vector<Expr> given, rounded;

@@ -49,6 +49,7 @@ constexpr Pass passes[] = {
     {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.kernel); }, Pass::For::devices},
     {"tables", [](State& s, const LowerOptions&) { lower_impl::unroll_tables(s.kernel); }},
     {"interior", [](State& s, const LowerOptions& o) { lower_impl::specialise_interior(s.kernel, o); }},
+    {"whole tiles", [](State& s, const LowerOptions&) { lower_impl::specialise_whole_tiles(s.kernel); }, Pass::For::devices},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.kernel); }},
     {"remainders", [](State& s, const LowerOptions&) { lower_impl::choose_remainders(s.kernel); }},
     {"strides", [](State& s, const LowerOptions&) { lower_impl::know_strides(s.kernel); }, Pass::For::processors},

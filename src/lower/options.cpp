@@ -34,7 +34,7 @@ LowerOptions options_for(const Target& target) {
     o.warp = target.device().warp;
     o.thread_registers = target.device().max_registers;
     o.registers = target.device().registers;
-    o.async_copies = target.device().kind == Device::Kind::cuda;
+    o.async_copies = o.matrix_loads = target.device().kind == Device::Kind::cuda;
   }
   o.vector_bits = target.vector_bits();
   o.vector_registers = target.vector_registers();

@@ -23,6 +23,7 @@ void specialise_interior(ir::Kernel&, const LowerOptions&);
 void hoist_guards(ir::Kernel&);
 void choose_remainders(ir::Kernel&);
 void runs(analysis::Facts&, const ir::KFor&);                             // what holds in an iteration of it
+void specialise_whole_tiles(ir::Kernel&);
 void choose_remainders(std::vector<ir::KStmt>&, const analysis::Facts&);  // of statements, in whose place the facts hold
 void know_strides(ir::Kernel&);
 void convert_once(ir::Kernel&);

@@ -2,12 +2,11 @@
 // Resident blocks, and units of allocation: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability" and
 // "Shared Memory" of each compute capability (1 KiB of each block is the system's); the partitions of a multiprocessor and the
 // unit of registers: CUDA Occupancy Calculator (cuda_occupancy.h of the toolkit).
-// A100: NVIDIA A100 Tensor Core GPU Architecture (white paper), table of the peak rates and of 108 multiprocessors; bandwidth
-// of the data sheet (SXM4, 40 GB). Jetson AGX Orin: NVIDIA Jetson AGX Orin Series Technical Brief, the rate of integers with
-// sparsity halved; it has no others. H100: NVIDIA H100 Tensor Core GPU Architecture (white paper), SXM5, 132 multiprocessors;
-// bandwidth of the data sheet (80 GB). B200: an eighth of the board's figures in the NVIDIA HGX B200 data sheet, rates with
-// sparsity halved; 148 multiprocessors: NVIDIA Blackwell tuning material. That sheet has no rate of 16 bits or integers without
-// matrix units.
+// A100: NVIDIA A100 Tensor Core GPU Architecture (white paper), table of the peak rates; bandwidth of the data sheet (SXM4,
+// 40 GB). Jetson AGX Orin: NVIDIA Jetson AGX Orin Series Technical Brief, the rate of integers with sparsity halved; it has no
+// others. H100: NVIDIA H100 Tensor Core GPU Architecture (white paper), SXM5; bandwidth of the data sheet (80 GB). B200: an
+// eighth of the board's figures in the NVIDIA HGX B200 data sheet, rates with sparsity halved. That sheet has no rate of 16
+// bits or integers without matrix units. Numbers of multiprocessors are those of the targets (src/target).
 #include "report/device_figures.h"
 
 #include <algorithm>
@@ -16,21 +15,10 @@ namespace ashlar::report {
 
 const DeviceFigures* figures_of(std::string_view target) {
   static constexpr DeviceFigures table[] = {
-      {"cuda-sm_80",
-       "A100 SXM4 40 GB",
-       108,
-       32,
-       4,
-       256,
-       128,
-       1024,
-       1555e9,
-       {9.7, 19.5, 78, 39, 19.5},
-       {19.5, 312, 312, 624, 0}},
-      {"cuda-sm_87", "Jetson AGX Orin 64 GB", 16, 16, 4, 256, 128, 1024, 204.8e9, {0, 5.3, 0, 0, 0}, {0, 0, 0, 85, 0}},
+      {"cuda-sm_80", "A100 SXM4 40 GB", 32, 4, 256, 128, 1024, 1555e9, {9.7, 19.5, 78, 39, 19.5}, {19.5, 312, 312, 624, 0}},
+      {"cuda-sm_87", "Jetson AGX Orin 64 GB", 16, 4, 256, 128, 1024, 204.8e9, {0, 5.3, 0, 0, 0}, {0, 0, 0, 85, 0}},
       {"cuda-sm_90a",
        "H100 SXM5 80 GB",
-       132,
        32,
        4,
        256,
@@ -39,7 +27,7 @@ const DeviceFigures* figures_of(std::string_view target) {
        3350e9,
        {33.5, 66.9, 133.8, 133.8, 33.5},
        {66.9, 989.4, 989.4, 1978.9, 1978.9}},
-      {"cuda-sm_100a", "B200", 148, 32, 4, 256, 128, 1024, 7700e9, {37, 75, 0, 0, 0}, {37, 2250, 2250, 4500, 4500}},
+      {"cuda-sm_100a", "B200", 32, 4, 256, 128, 1024, 7700e9, {37, 75, 0, 0, 0}, {37, 2250, 2250, 4500, 4500}},
   };
   for (const DeviceFigures& f : table)
     if (target == f.target) return &f;

@@ -12,7 +12,6 @@ namespace ashlar::report {
 struct DeviceFigures {
   const char* target;  // "cuda-sm_80"
   const char* model;
-  int multiprocessors;
   int blocks;                    // resident, of one multiprocessor
   int partitions;                // of a multiprocessor: a warp lies in one, and so do its registers
   std::int64_t register_unit;    // registers are given to warps in multiples of this

@@ -40,7 +40,7 @@ class Explainer {
     out_ = "kernel " + k_.name + " for " + std::string(target_.text());
     figures_ = target_.is_gpu() ? report::figures_of(target_.device().name) : nullptr;
     if (figures_)
-      out_ += " (" + std::string(figures_->model) + ": " + counted(figures_->multiprocessors, "multiprocessor") + ", " +
+      out_ += " (" + std::string(figures_->model) + ": " + counted(target_.device().multiprocessors, "multiprocessor") + ", " +
               scaled(figures_->bandwidth, "B/s") + ", " + scaled(figures_->f32_operations(), "operations/s in f32") + ")";
     out_ += "\n";
     std::string at;
@@ -154,8 +154,8 @@ class Explainer {
                           std::to_string(most) + " warps (" + std::to_string(100 * least * warps / most) + " %), limited by " +
                           by);
     if (least > 0)
-      line("waves", number(static_cast<double>(grid) / static_cast<double>(least * figures_->multiprocessors)) + " of " +
-                        std::to_string(least * figures_->multiprocessors) + " blocks");
+      line("waves", number(static_cast<double>(grid) / static_cast<double>(least * d.multiprocessors)) + " of " +
+                        std::to_string(least * d.multiprocessors) + " blocks");
   }
 
   // The worst of the accesses to one buffer.

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of GPUs. Figures of CUDA devices: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+// Multiprocessors, of the product named: sm_80 A100 (NVIDIA A100 Tensor Core GPU Architecture), sm_86 A40 and RTX A6000, the
+// whole GA102 (NVIDIA Ampere GA102 GPU Architecture), sm_87 Jetson AGX Orin 64 GB (Jetson AGX Orin Series Technical Brief),
+// sm_89 GeForce RTX 4090 (NVIDIA Ada GPU Architecture), sm_90 H100 SXM5 (NVIDIA H100 Tensor Core GPU Architecture), sm_100 B200
+// (CUDA's Blackwell Tuning Guide), sm_120 GeForce RTX 5090 (NVIDIA RTX Blackwell GPU Architecture). sm_103 is unknown: NVIDIA
+// tells of 160 in Blackwell Ultra, not how many of them a product has.
 #include <ashlar/ir/refusal.h>
 #include <ashlar/target/target.h>
 
@@ -22,8 +27,8 @@ const std::vector<Device>& Target::devices() {
       {"cuda-sm_100", K::cuda, "sm_100", 32, 1024, 227 << 10, 255, 64 << 10, 228 << 10, 2048, {most, 65535, 65535}, 148},
       {"cuda-sm_100f", K::cuda, "sm_100f", 32, 1024, 227 << 10, 255, 64 << 10, 228 << 10, 2048, {most, 65535, 65535}, 148},
       {"cuda-sm_100a", K::cuda, "sm_100a", 32, 1024, 227 << 10, 255, 64 << 10, 228 << 10, 2048, {most, 65535, 65535}, 148},
-      {"cuda-sm_103", K::cuda, "sm_103", 32, 1024, 227 << 10, 255, 64 << 10, 228 << 10, 2048, {most, 65535, 65535}, 148},
-      {"cuda-sm_103a", K::cuda, "sm_103a", 32, 1024, 227 << 10, 255, 64 << 10, 228 << 10, 2048, {most, 65535, 65535}, 148},
+      {"cuda-sm_103", K::cuda, "sm_103", 32, 1024, 227 << 10, 255, 64 << 10, 228 << 10, 2048, {most, 65535, 65535}, 0},
+      {"cuda-sm_103a", K::cuda, "sm_103a", 32, 1024, 227 << 10, 255, 64 << 10, 228 << 10, 2048, {most, 65535, 65535}, 0},
       {"cuda-sm_120", K::cuda, "sm_120", 32, 1024, 99 << 10, 255, 64 << 10, 100 << 10, 1536, {most, 65535, 65535}, 170},
       {"cuda-sm_120f", K::cuda, "sm_120f", 32, 1024, 99 << 10, 255, 64 << 10, 100 << 10, 1536, {most, 65535, 65535}, 170},
   };

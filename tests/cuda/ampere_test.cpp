@@ -31,8 +31,8 @@ TEST_CASE("products by tensor cores assemble") {
         CHECK(cuda::complaints(text, t.device().chip) == "");
         const std::size_t products = o.rounding == ampere::Rounding::to_3xtf32 ? 3 : 1;
         CHECK(count(text, "mma.sync") == 2 * products * 2 * 2);  // 2 x 2 tiles
-        const bool sixteen = o.a.bits == 16;
-        const std::size_t loads = (sixteen || !o.columns_a) + (sixteen || !o.columns_b);
+        const std::size_t loads =
+            (!o.columns_a || op.loads_columns(o.a, true)) + (!o.columns_b || op.loads_columns(o.b, false));
         CHECK(count(text, "ldmatrix") == loads * 2);
         CHECK(count(text, ".local") == 0);
       }

@@ -3,6 +3,9 @@
 
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/ops.h>
+#include <ashlar/schedules.h>
 
 #include "tests/cuda/assembler.h"
 #include "tests/cuda/every_operator.h"
@@ -49,6 +52,28 @@ TEST_CASE("families of schedules for devices, and programs by default, assemble 
   for (const schedules_test::DeviceProgram& p : schedules_test::device_programs()) {
     CAPTURE(p.name);
     CHECK(complaints(runs_of(p, Target::parse("cuda-sm_80")).kernel, "cuda-sm_80") == "");
+  }
+}
+
+TEST_CASE("products by default assemble without a complaint for every chip there is a target for") {
+  for (const Device& d : Target::devices()) {
+    if (d.kind != Device::Kind::cuda) continue;
+    for (const Type type : {bf16, i8, f32}) {
+      CAPTURE(d.name);
+      CAPTURE(ir::text(type));
+      const lang::DefinitionScope scope;
+      const Symbol M{"M"}, N{"N"}, K{"K"};
+      const Tensor A = lang::make_input("A", type, {M, K}), B = lang::make_input("B", type, {K, N});
+      const ops::Product p = ops::matmul(A, B);
+      const Tensor C = lang::make_output("C", p.result.type(), {M, N});
+      lang::bind(C, p.result);
+      Schedule s(lang::build_program("product", {lang::ArgumentRef(A), lang::ArgumentRef(B), lang::ArgumentRef(C)}),
+                 Target::parse(d.name));
+      schedule_by_default(s);
+      const std::string text = codegen::ptx::translate(cuda::lowered(s), s.target()).text;
+      CHECK((text.find("mma.sync") != std::string::npos) == (type != f32));
+      CHECK(cuda::complaints(text, d.chip) == "");
+    }
   }
 }
 

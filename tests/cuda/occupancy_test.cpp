@@ -22,7 +22,7 @@ TEST_CASE("blocks of a multiprocessor are those of cuda_occupancy.h") {
     device.computeMajor = major[t], device.computeMinor = 0;
     device.maxThreadsPerBlock = d.max_threads, device.maxThreadsPerMultiprocessor = d.multiprocessor_threads;
     device.regsPerBlock = device.regsPerMultiprocessor = static_cast<int>(d.registers);
-    device.warpSize = d.warp, device.numSms = f->multiprocessors;
+    device.warpSize = d.warp, device.numSms = d.multiprocessors;
     device.sharedMemPerBlock = 48 << 10,
     device.sharedMemPerMultiprocessor = static_cast<std::size_t>(d.multiprocessor_shared_bytes);
     device.sharedMemPerBlockOptin = static_cast<std::size_t>(d.shared_bytes);
@@ -43,8 +43,7 @@ TEST_CASE("blocks of a multiprocessor are those of cuda_occupancy.h") {
           REQUIRE(cudaOccMaxActiveBlocksPerMultiprocessor(&found, &device, &function, &state, threads,
                                                           static_cast<std::size_t>(shared)) == CUDA_OCC_SUCCESS);
           ++compared;
-          others +=
-              report::resident_blocks(d, *f, threads, registers, shared).least() != found.activeBlocksPerMultiprocessor;
+          others += report::resident_blocks(d, *f, threads, registers, shared).least() != found.activeBlocksPerMultiprocessor;
         }
     CHECK(compared == 32 * 255 * 5);
     CHECK(others == 0);

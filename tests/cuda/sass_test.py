@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What ptxas makes of a list of kernels: registers, shared memory and the instructions of the main loop, against goldens with a
-tolerance. No kernel spills more than its golden says.
+"""What ptxas makes of a list of kernels: registers, shared memory, stores to global memory by their bits and the instructions of
+the main loop, against goldens with a tolerance. No kernel spills more than its golden says.
 
   sass_test.py --ops ashlar-ops --uses uses_gen --ptxas ptxas --nvdisasm nvdisasm [--match WORD] [--bless]
 
@@ -65,6 +65,8 @@ def differences(name, found, golden):
     if found["spills"] > golden["spills"] or found["stack"] > golden["stack"]:
         wrong.append(f"{name}: {found['spills']} bytes of spills, {found['stack']} of stack")
     pairs = [(key, found[key], golden[key]) for key in ("registers", "shared")]
+    bits = {**found["stores"], **golden["stores"]}
+    pairs += [(f"stores of {n} bits", found["stores"].get(n, 0), golden["stores"].get(n, 0)) for n in bits]
     loops = found["loop"] or {}, golden["loop"] or {}
     pairs += [("main loop, " + kind, loops[0].get(kind, 0), loops[1].get(kind, 0)) for kind in {**loops[0], **loops[1]}]
     paths = found.get("path") or {}, golden.get("path") or {}

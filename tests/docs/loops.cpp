@@ -13,14 +13,20 @@ Group loops() {
   add({"split", "split(loop, factor, tail)",
        "Tiling: the loop becomes an outer loop and an inner loop of `factor` iterations. Later steps map the inner loop to "
        "vectors, registers or caches. `tile` splits two loops and moves both inner loops inside.",
-       "Always with the tail `guard`, where the last tile skips what lies past the end. [schedules.md](schedules.md#tails) "
-       "lists what the other tails require.",
+       "Always with the tail `guard`, where the last tile skips what lies past the end. With `Tail::cover` it skips that too, "
+       "but "
+       "what is computed inside of the loops is computed for whole tiles, so it must read nothing that is not there. "
+       "[schedules.md](schedules.md#tails) lists what the other tails require.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
          auto [i, j] = s[y].spatial<2>();
          s[y].split(j, 8);
          show.after();
          REFUSED(s[y].split(i, 8, Tail::exact));
+       }),
+       on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
+         const Tensor &a = p.a, &y = p.y;
+         REFUSED(auto [io, ii] = s[y].split(s[y].spatial<2>()[0], 8, Tail::cover); s[a].compute_at(io));
        })});
   add({"split_parts",
        "split(loop, Parts{n})",

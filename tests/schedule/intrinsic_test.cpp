@@ -59,7 +59,8 @@ TEST_CASE("names") {
                        RefusalError);
   CHECK_THROWS_WITH_AS(intrinsic("a b", [](Meaning&) {}), doctest::Contains("a name of letters, digits and _, found a b"),
                        RefusalError);
-  says(refused_description([](Meaning& m) { m.read("x y", i8, {4}); }), {"a name of letters, digits and _ for each operand, found x y"});
+  says(refused_description([](Meaning& m) { m.read("x y", i8, {4}); }),
+       {"a name of letters, digits and _ for each operand, found x y"});
   says(refused_description([](Meaning& m) { m.read("x", i8, {4}), m.parameter("x", i8); }),
        {"a name of its own for each operand, found x twice"});
   says(refused_description([](Meaning& m) { m.parameter("token", i8); }), {"a name of its own", "token"});
@@ -129,7 +130,8 @@ TEST_CASE("meanings") {
          copies(m, y, foreign);
        }),
        {"elements of its operands, found foreign[i"});
-  says(refused_description([&](Meaning& m) { copies(m, foreign, foreign); }), {"an operand of this description, found foreign"});
+  says(refused_description([&](Meaning& m) { copies(m, foreign, foreign); }),
+       {"an operand of this description, found foreign"});
   says(refused_description([](Meaning& m) {
          Tensor x = m.read("x", i8, {4}), y = m.write("y", i8, {4});
          m.means(y, [&](Var i) { return x(i) + y(i); });
@@ -172,9 +174,11 @@ TEST_CASE("sums") {
   };
   says(refused_description([&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return sum(x(i, k), k); }); }),
        {"a sum .from(y(", "since y is accumulated, found one from 0"});
-  says(refused_description([&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return sum(x(i, k), k).from(7); }, false); }),
+  says(refused_description(
+           [&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return sum(x(i, k), k).from(7); }, false); }),
        {"a sum from 0, since y is written (m.accumulate starts from what was there), found 7"});
-  says(refused_description([&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return maximum(x(i, k), k); }, false); }),
+  says(refused_description(
+           [&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return maximum(x(i, k), k); }, false); }),
        {"an elementwise value or a sum, found another reduction"});
   says(refused_description(
            [&](Meaning& m) { sums(m, [](Tensor x, Tensor, Var i, Axis k) { return sum(x(i, k), k.where(k < 4)); }, false); }),
@@ -197,6 +201,30 @@ TEST_CASE("sums") {
          m.means(y, [&](Var i) { return sum(x(i, k), k); });
        }),
        {"an Axis whose end is a number, or a Symbol of an operand, found k to n"});
+}
+
+TEST_CASE("sums that the machine rounds otherwise") {
+  const auto sums = [](Meaning& m, Type t, const auto& value) {
+    Tensor x = m.read("x", t, {4, 8}), y = m.write("y", t, {4});
+    Axis k{"k", 8};
+    m.means(y, [&](Var i) { return value(x, i, k); });
+    m.rounds_freely();
+  };
+  const auto summed = [](const Tensor& x, Var i, const Axis& k) { return sum(x(i, k), k); };
+  const Intrinsic f = intrinsic("f", [&](Meaning& m) { sums(m, f32, summed); });
+  CHECK(f.node().rounds_freely);
+  CHECK(ir::text(f.node()) == "f: y[i0] = sum over k in 8 of x[i0, k] for i0 in 4, rounded freely");
+  says(refused_description([&](Meaning& m) { sums(m, i32, summed); }),
+       {"a sum of floats, which m.rounds_freely is about, found a sum of i32"});
+  says(refused_description(
+           [&](Meaning& m) { sums(m, f32, [](const Tensor& x, Var i, const Axis& k) { return strict_sum(x(i, k), k); }); }),
+       {"a sum of floats, which m.rounds_freely is about, found a strict_sum"});
+  says(refused_description([](Meaning& m) {
+         Tensor x = m.read("x", f32, {4}), y = m.write("y", f32, {4});
+         copies(m, y, x);
+         m.rounds_freely();
+       }),
+       {"found a value without a sum"});
 }
 
 TEST_CASE("fragments have a place for each element") {
@@ -259,7 +287,8 @@ TEST_CASE("texts") {
   says(refused_description([&](Meaning& m) { text(m, "f({z.ptr});"); }),
        {"names of operands in the text for c: {x.ptr}, {y.ptr}, found {z.ptr}"});
   says(refused_description([&](Meaning& m) { text(m, "f({x});"); }), {"{x.ptr} or {x.stride0} to {x.stride1}, found {x}"});
-  says(refused_description([&](Meaning& m) { text(m, "f({x.stride2});"); }), {"{x.ptr} or {x.stride0} to {x.stride1}, found {x.stride2}"});
+  says(refused_description([&](Meaning& m) { text(m, "f({x.stride2});"); }),
+       {"{x.ptr} or {x.stride0} to {x.stride1}, found {x.stride2}"});
   says(refused_description([&](Meaning& m) { text(m, "f({x.ptr);"); }),
        {"braces around names ({{ for a brace itself), found `{x.ptr);` in the text for c"});
   says(refused_description([&](Meaning& m) { text(m, "f(x});"); }), {"braces around names"});

@@ -395,6 +395,20 @@ TEST_CASE("sums that are not started, rounded or combined alike") {
   says(shifted.refused(squares()), {"A at indices that move evenly with k"});
   OverRows still([](Tensor a, Tensor, Var, Axis k) { return sum(a(0, k) * a(0, k), k); });
   says(still.refused(squares()), {"A at indices that move with i"});
+  const auto squares_of = [](bool freely) {
+    return intrinsic(freely ? "free_squares" : "squares_in_order", [&](Meaning& m) {
+      Tensor A = m.read("A", f32, {8, 8}), Y = m.write("Y", f32, {8});
+      Axis k{"k", 8};
+      m.means(Y, [&](Var i) { return sum(A(i, k) * A(i, k), k); });
+      if (freely) m.rounds_freely();
+      m.emit(Backend::llvm, "call void @squares(ptr {Y.ptr}, ptr {A.ptr}, i64 {A.stride0})");
+    });
+  };
+  OverRows strict([](Tensor a, Tensor, Var i, Axis k) { return strict_sum(a(i, k) * a(i, k), k); });
+  says(strict.refused(squares_of(true)),
+       {"a sum that may be rounded otherwise (sum, not strict_sum)", "found y, a strict_sum"});
+  const Stage in_order = (*strict.s)[strict.y];
+  CHECK_FALSE(strict.s->attempt([&] { in_order.tensorize(in_order.nest()[0], squares_of(false)); }));
 }
 
 TEST_CASE("parameters have one value for the tile, and one everywhere") {

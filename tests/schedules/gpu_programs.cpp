@@ -255,35 +255,46 @@ void products(std::vector<DeviceProgram>& all) {
                  },
                  {{{9, 70}, {9, 33}}, {{1, 1}, {1, 1}}, {{0, 2}, {0, 3}}},
                  [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][1], in[1][1]}}; }});
-  all.push_back({"dense layer: a sum that starts from a bias, and an activation",
-                 [](DeviceMaker& m) {
-                   const Symbol M{"M"}, N{"N"}, K{"K"};
-                   const Tensor x = m.whole("x", f32, {M, K}, -4, 4), W = m.whole("W", f32, {K, N}, -4, 4),
-                                b = m.whole("b", f32, {N}, -9, 9);
-                   const auto y = ops::dense(x, W, b);
-                   const Tensor z = ops::relu(y);
-                   m.out(z);
-                   return Steps(
-                       [=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], x, W, s[z], {.threads_i = 8, .threads_j = 8}); });
-                 },
-                 {{{33, 9}, {9, 70}, {70}}, {{1, 1}, {1, 1}, {1}}, {{2, 0}, {0, 3}, {3}}},
-                 product_shape});
+  for (const Type type : {f32, bf16})  // bf16 on tensor cores, where there are some
+    all.push_back({"dense layer of " + ir::text(type) + ": a sum that starts from a bias, and an activation",
+                   [=](DeviceMaker& m) {
+                     const Symbol M{"M"}, N{"N"}, K{"K"};
+                     const Tensor x = m.whole("x", type, {M, K}, -4, 4), W = m.whole("W", type, {K, N}, -4, 4),
+                                  b = m.whole("b", type, {N}, -9, 9);
+                     const auto y = ops::dense(x, W, b);
+                     const Tensor z = ops::relu(y);
+                     m.out(z);
+                     return Steps([=](Schedule& s) {
+                       if (!(y.sum.id() == y.result.id())) s[y.result].inline_();
+                       schedules::gpu_matmul(s, s[y.sum], x, W, s[z], {.threads_i = 8, .threads_j = 8});
+                     });
+                   },
+                   {{{33, 9}, {9, 70}, {70}}, {{65, 40}, {40, 136}, {136}}, {{1, 1}, {1, 1}, {1}}, {{2, 0}, {0, 3}, {3}}},
+                   product_shape});
   for (const int batches : {1, 2})
-    all.push_back(
-        {"products of " + std::to_string(batches) + " dimensions more",
-         [=](DeviceMaker& m) {
-           const Symbol M{"M"}, N{"N"}, K{"K"};
-           std::vector<Extent> a{2, M, K}, b{2, N, K};
-           if (batches == 2) a.insert(a.begin(), Extent(Symbol("H"))), b.insert(b.begin(), a.front());
-           const Tensor A = m.whole("A", f32, a, -4, 4), B = m.whole("B", f32, b, -4, 4);
-           const auto y = ops::batch_matmul(A, B, {.transpose_b = true});
-           m.out(y);
-           return Steps([=](Schedule& s) {
-             schedules::gpu_matmul(s, s[y.sum], A, B, {.threads_i = 4, .threads_j = 8, .tile_i = 4, .transposed_b = true});
-           });
-         },
-         batches == 1 ? Shapes{{{2, 17, 9}, {2, 33, 9}}} : Shapes{{{3, 2, 17, 9}, {3, 2, 5, 9}}, {{0, 2, 1, 1}, {0, 2, 1, 1}}},
-         transposed_shape});
+    for (const Type type : {f32, f16}) {
+      const schedules::GpuMatmulOptions o =
+          type == f32 ? schedules::GpuMatmulOptions{.threads_i = 4, .threads_j = 8, .tile_i = 4, .transposed_b = true}
+                      : schedules::GpuMatmulOptions{.transposed_b = true};
+      const Shapes shapes = batches == 1 ? Shapes{{{2, 17, 9}, {2, 33, 9}}, {{2, 17, 16}, {2, 40, 16}}}
+                                         : Shapes{{{3, 2, 17, 9}, {3, 2, 5, 9}}, {{0, 2, 1, 1}, {0, 2, 1, 1}}};
+      all.push_back({"products of " + ir::text(type) + " of " + std::to_string(batches) + " dimensions more",
+                     [=](DeviceMaker& m) {
+                       const Symbol M{"M"}, N{"N"}, K{"K"};
+                       std::vector<Extent> a{2, M, K}, b{2, N, K};
+                       if (batches == 2) a.insert(a.begin(), Extent(Symbol("H"))), b.insert(b.begin(), a.front());
+                       const Tensor A = m.whole("A", type, a, -4, 4), B = m.whole("B", type, b, -4, 4);
+                       const auto y = ops::batch_matmul(A, B, {.transpose_b = true});
+                       m.out(y);
+                       return Steps([=](Schedule& s) {
+                         if (y.sum.id() == y.result.id())
+                           schedules::gpu_matmul(s, s[y.sum], A, B, o);
+                         else
+                           schedules::gpu_matmul(s, s[y.sum], A, B, s[y.result], o);
+                       });
+                     },
+                     shapes, transposed_shape});
+    }
 }
 
 void transpositions(std::vector<DeviceProgram>& all) {

@@ -34,7 +34,8 @@ struct Scheduled {
       : A(lang::make_input("A", kind.type, kind.transposed_a ? std::vector<Extent>{K, M} : std::vector<Extent>{M, K})),
         B(lang::make_input("B", kind.type, kind.transposed_b ? std::vector<Extent>{N, K} : std::vector<Extent>{K, N})),
         p(ops::matmul(A, B, {.transpose_a = kind.transposed_a, .transpose_b = kind.transposed_b})),
-        built((bind(kind.relu), lang::build_program("product", {lang::ArgumentRef(A), lang::ArgumentRef(B), lang::ArgumentRef(C)}))),
+        built((bind(kind.relu),
+               lang::build_program("product", {lang::ArgumentRef(A), lang::ArgumentRef(B), lang::ArgumentRef(C)}))),
         s(built, Target::parse(target)) {}
   void bind(bool relu) {
     result = relu ? ops::relu(p.result) : p.result;
@@ -88,8 +89,10 @@ TEST_CASE("gpu_matmul on tensor cores computes what the algorithm says") {
     for (const Shape& shape : {Shape{130, 72, 48}, Shape{65, 129, 33}, Shape{40, 16, 0}}) {
       CAPTURE(shape.m);
       interp::Arguments given;
-      given.emplace_back(numbers(kind.type, kind.transposed_a ? std::vector{shape.k, shape.m} : std::vector{shape.m, shape.k}, 1));
-      given.emplace_back(numbers(kind.type, kind.transposed_b ? std::vector{shape.n, shape.k} : std::vector{shape.k, shape.n}, 2));
+      given.emplace_back(
+          numbers(kind.type, kind.transposed_a ? std::vector{shape.k, shape.m} : std::vector{shape.m, shape.k}, 1));
+      given.emplace_back(
+          numbers(kind.type, kind.transposed_b ? std::vector{shape.n, shape.k} : std::vector{shape.k, shape.n}, 2));
       given.emplace_back(interp::Array::zeros(op.C.type(), {shape.m, shape.n}));
       interp::Arguments meant = given;
       interp::run_algorithm(op.built.program, meant);
@@ -119,8 +122,7 @@ TEST_CASE("gpu_matmul takes tensor cores for narrow types, and for f32 where the
   CHECK(takes({"f32", f32}) == "fma");
   CHECK(takes({"f32", f32, false, false, false, Math::tf32}) == "tensor cores");
   CHECK(takes({"f64", f64}) == "fma");
-  CHECK(takes({"bf16", bf16, false, false, false, Math::tf32}) ==
-        "factors and sums of f32 for tf32, found bf16, bf16 and f32");
+  CHECK(takes({"bf16", bf16, false, false, false, Math::tf32}) == "factors and sums of f32 for tf32, found bf16, bf16 and f32");
   CHECK(takes({"f32", f32, false, false, false, Math::tf32}, "vulkan") ==
         "a CUDA device, and no tiles of threads, for tf32, found vulkan");
 }
@@ -138,4 +140,23 @@ TEST_CASE("the default schedule takes tensor cores, and says so; not where sums 
   CHECK_FALSE(chosen(bf16, {.regroup = false}));
   CHECK_FALSE(chosen(bf16, {.tensor_cores = false}));
   CHECK(chosen(i8, {.regroup = false}));  // integers are exact
+}
+
+TEST_CASE("a strict_sum is no product for this family, whatever its factors are") {
+  using Math = schedules::GpuMatmulOptions::Math;
+  const auto scheduled = [](Type type, Math math) {
+    const lang::DefinitionScope scope;
+    const Symbol M{"M"}, N{"N"}, K{"K"};
+    const Tensor A = lang::make_input("A", type, {M, K}), B = lang::make_input("B", type, {K, N}),
+                 C = lang::make_output("C", f32, {M, N});
+    const Axis k{"k", K};
+    lang::bind(C, compute("C", {M, N}, [&](Var i, Var j) { return strict_sum(f32(A(i, k)) * f32(B(k, j)), k); }));
+    Schedule s(lang::build_program("product", {lang::ArgumentRef(A), lang::ArgumentRef(B), lang::ArgumentRef(C)}),
+               Target::parse("cuda-sm_80"));
+    const auto refused = s.attempt([&] { schedules::gpu_matmul(s, s[C], A, B, {.math = math}); });
+    if (refused) return refused->expected + ", found " + refused->found;
+    return std::string(s.text().find("by mma_") == std::string::npos ? "fma" : "tensor cores");
+  };
+  for (const Type type : {bf16, f32})
+    CHECK(scheduled(type, Math::by_type) == "a sum over one dimension, of two to 4 dimensions, found C");
 }

@@ -234,7 +234,7 @@ TEST_CASE("products: what is refused") {
   CHECK(of_product({}) == "");
   CHECK(of_product({.threads_i = 64, .threads_j = 64}) ==
         "gpu_test.cpp: gpu_matmul: expected threads_i * threads_j from 1 to 1024, what a block has on cuda-sm_80, found 4096");
-  CHECK(of_product({.block_k = 0}) == "gpu_test.cpp: gpu_matmul: expected block_k of at least 1, found 0");
+  CHECK(of_product({.block_k = -1}) == "gpu_test.cpp: gpu_matmul: expected block_k of at least 0, found -1");
   CHECK(of_product({.block_k = 32}, Target::parse("vulkan")) ==
         "gpu_test.cpp: gpu_matmul: expected tiles in at most 32768 bytes of shared memory, what a block has on vulkan, found "
         "66560 bytes");

@@ -68,7 +68,7 @@ struct Product {
     Stage left = s.cache_read(a, {acc}, Scope::fragment), right = s.cache_read(b, {acc}, Scope::fragment);
     const auto load = [&, at = kk](Stage to, Type t, bool columns, bool is_left) {
       to.compute_at(at);
-      if (columns && t.bits != 16) return;
+      if (columns && !loads_columns(t, is_left)) return;
       auto [r, c] = to.spatial<2>();
       auto [ro, co, ri, ci2] = to.tile(r, c, columns ? depth : 16, columns ? 16 : depth, Tail::exact);
       const auto lies = columns ? ampere::Lies::columns : ampere::Lies::rows;
@@ -77,8 +77,10 @@ struct Product {
     };
     load(left, o.a, o.columns_a, true), load(right, o.b, o.columns_b, false);
     acc.decompose_init(ko);
-    acc.tensorize(ci, o.sums == i32 ? ampere::mma(o.a, o.b) : ampere::mma(o.a, o.sums, o.rounding));
+    const auto right_lies = o.columns_b ? ampere::Lies::columns : ampere::Lies::rows;
+    acc.tensorize(ci, o.sums == i32 ? ampere::mma(o.a, o.b, right_lies) : ampere::mma(o.a, o.sums, o.rounding));
   }
+  static bool loads_columns(Type t, bool is_left) { return t.bits == 16 || (!is_left && (t == i8 || t == u8)); }
 };
 
 // Every kind of product there is, by name.

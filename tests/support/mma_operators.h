@@ -16,6 +16,7 @@ inline Intrinsic mma_m16n8k16(Type half) {
     Tensor C = m.accumulate("C", f32, {16, 8}, Scope::fragment);
     Axis k{"k", 16};
     m.means(C, [&](Var i, Var j) { return sum(f32(A(i, k)) * f32(B(k, j)), k).from(C(i, j)); });
+    m.rounds_freely();
     // PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type"
     m.holds(A, 32, [](Var i, Var j) { return held(i % 8 * 4 + j % 8 / 2, j % 2 + i / 8 * 2 + j / 8 * 4); });
     m.holds(B, 32, [](Var i, Var j) { return held(j * 4 + i % 8 / 2, i % 2 + i / 8 * 2); });

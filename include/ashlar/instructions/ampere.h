@@ -37,12 +37,16 @@ int depth(Type factors);
 //   f32           f32          sm_80; Rounding::to_tf32 or to_3xtf32
 //   e4m3, e5m2    f32          sm_100 (chips from sm_89 on have it, but from PTX ISA 8.4 on, which is written for sm_100a alone)
 Intrinsic mma(Type factors, Type sums, Rounding, Where = Where::current());
-// The same for i8 and u8 (one of each, or two of one), with sums in i32, which wrap as described, to the bit.
-Intrinsic mma(Type a, Type b, Where = Where::current());
+// How a factor lies where it is loaded from: in rows of k, A [i, k] and B [j, k], or in columns of it, A [k, i] and B [k, j].
+enum class Lies { rows, columns };
+
+// The same for i8 and u8 (one of each, or two of one), with sums in i32, which wrap as described, to the bit. `right`: how the
+// right factor lies, which load_right says too: a lane then holds other columns, four in a row of c.
+Intrinsic mma(Type a, Type b, Lies right = Lies::rows, Where = Where::current());
 
 // Fragments from shared memory by one ldmatrix.x4, for elements of 8, 16 or 32 bits; 16 x depth elements. `columns`: the tile
-// lies the other way round, [k, i] for the left factor and [k, j] for the right one, of 16 bits alone (ldmatrix.trans).
-enum class Lies { rows, columns };  // rows: [i, k], [j, k]
+// lies the other way round, [k, i] for the left factor and [k, j] for the right one, of 16 bits (ldmatrix.trans). Of the right
+// factor of i8 or u8 too: two bytes are moved as one element, and put in order afterwards (prmt).
 Intrinsic load_left(Type, Lies = Lies::rows, Where = Where::current());
 Intrinsic load_right(Type, Lies = Lies::rows, Where = Where::current());
 

@@ -106,6 +106,9 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
       address_(tile, lanes, vars, h, w);
     }
   }
+  // Of a sum of floats, not of a strict_sum: the machine adds in an order, and with a rounding, of its own. Compiled sums are
+  // within a bound of those of the description then (docs/ir.md, "Tensor cores"), not the same to the bit.
+  void rounds_freely(Where = Where::current());
   void emit(Backend, const char* text, Where = Where::current());          // the text for a back end
   void asynchronous(Backend, const char* wait, Where = Where::current());  // complete after this text has waited for {token}
   void needs(const char* feature, Where = Where::current());               // a feature that the target must have

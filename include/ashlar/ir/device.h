@@ -146,7 +146,8 @@ struct Intrinsic {
   std::vector<Id> reduce;
   std::vector<std::int64_t> reduce_extents;
   Expr value;
-  bool accumulates = false;  // starts from the old element
+  bool accumulates = false;    // starts from the old element
+  bool rounds_freely = false;  // a sum of floats, which the machine may add in another order and round otherwise
   DeviceOp device = DeviceOp::none;
   std::map<std::string, std::string> emit;  // by back end: text in which {name} stands for an operand
   std::map<std::string, std::string> wait;  // by back end, where it is asynchronous: text that waits for {token}

@@ -13,6 +13,7 @@
 //   synchronise barriers of warps and blocks, where a thread may touch what another one has touched
 //   tables      unrolled loops that pick indices from a constant become their iterations
 //   interior    vectors whose lanes are all active and inside get a version without masks and clamps
+//   whole tiles steps of a product by collective calls get a version without conditions
 //   guards      a condition is tested at the outermost loop where it is known, or becomes a bound of its loop
 //   remainders  a remainder of a value that lies near its period becomes a choice
 //   strides     rows of an argument that may have gaps get a version for those that have none
@@ -64,6 +65,7 @@ struct LowerOptions {
   int thread_registers = 255;             // of 32 bits, of one of its threads
   std::int64_t registers = 0;             // that all threads of a block share; 0: not told
   bool async_copies = false;              // the device copies from global to shared memory asynchronously (cp.async)
+  bool matrix_loads = false;              // its warps load matrices of 8 x 8 from shared memory (ldmatrix)
   // Called after every pass with its name and the text of what it made. Text is only made where this is set.
   std::function<void(std::string_view pass, const std::string& text)> observe = {};
   std::vector<PassTime>* times = nullptr;  // one entry a pass is added

@@ -48,7 +48,7 @@ struct Device {
   std::int64_t multiprocessor_shared_bytes;
   int multiprocessor_threads;
   std::int64_t max_grid[3];  // in blocks
-  int multiprocessors;       // of the chip that the target is named after (A100, H100, B200); 0: unknown
+  int multiprocessors;       // of a product with the chip (src/target/device.cpp names it); 0: unknown
 };
 
 // thumb: 32-bit ARM microcontrollers, which have only the Thumb instruction set.

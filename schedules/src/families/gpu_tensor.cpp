@@ -42,21 +42,26 @@ bool has_instruction(const Target& t, Type a, Type b, Type sums, GpuMatmulOption
   return a == f16 || a == bf16;
 }
 
-Intrinsic instruction(Type a, Type b, Type sums, GpuMatmulOptions::Math math, Where where) {
+Intrinsic instruction(Type a, Type b, Type sums, const GpuMatmulOptions& o, Where where) {
   using ampere::Rounding;
-  if (is_byte(a)) return ampere::mma(a, b, where);
+  const GpuMatmulOptions::Math math = o.math;
+  if (is_byte(a)) return ampere::mma(a, b, o.transposed_b ? ampere::Lies::rows : ampere::Lies::columns, where);
   const Rounding rounding = !(a == f32)                            ? Rounding::of_machine
                             : math == GpuMatmulOptions::Math::tf32 ? Rounding::to_tf32
                                                                    : Rounding::to_3xtf32;
   return ampere::mma(a, sums, rounding, where);
 }
 
-// A tile in shared memory, `wide` elements a row: copied by all threads, its rows permuted.
-void shared_tile(const Stage& copy, const Loop& at, int wide, Type type, int rank, Where where) {
+// A tile in shared memory, `wide` elements a row: copied by all threads, its rows permuted. Of a right factor of bytes in
+// columns rows 0, 1, 4, 5, 8, .. are read at once, of all others eight that follow each other.
+void shared_tile(const Stage& copy, const Loop& at, int wide, Type type, int rank, bool bytes_in_columns, Where where) {
   const int elements = chunk / type.bytes(), chunks = wide / elements;  // of a row
   const int rows = chunks >= 8 ? 1 : 8 / chunks, period = std::min(chunks, 8);
   copy.compute_at(at, where);
-  const auto place = [&](const Var& r, const Var& c) { return c ^ (r / rows % period * elements); };
+  const auto place = [&](const Var& r, const Var& c) {
+    const Expr row = bytes_in_columns ? r % 2 + r / 4 * 2 : Expr(r);
+    return c ^ (row / rows % period * elements);
+  };
   if (rank == 2) copy.swizzle([&](Var r, Var c) { return ashlar::at(r, place(r, c)); }, where);
   if (rank == 3) copy.swizzle([&](Var b, Var r, Var c) { return ashlar::at(b, r, place(r, c)); }, where);
   if (rank == 4) copy.swizzle([&](Var a, Var b, Var r, Var c) { return ashlar::at(a, b, r, place(r, c)); }, where);
@@ -70,10 +75,11 @@ void shared_tile(const Stage& copy, const Loop& at, int wide, Type type, int ran
 // lies like this, else each lane loads its own.
 void fragment_tile(const Stage& copy, const Loop& at, bool left, bool columns, Type type, Where where) {
   copy.compute_at(at, where);
-  if (columns && type.bits != 16) return;
+  if (columns && type.bits != 16 && (left || !is_byte(type))) return;
   const std::vector<Loop> loops = copy.spatial_loops(where);
   const int deep = ampere::depth(type);
-  const Tiles tiles = copy.tile(loops[loops.size() - 2], loops.back(), columns ? deep : 16, columns ? 16 : deep, Tail::exact, where);
+  const Tiles tiles =
+      copy.tile(loops[loops.size() - 2], loops.back(), columns ? deep : 16, columns ? 16 : deep, Tail::exact, where);
   const ampere::Lies lies = columns ? ampere::Lies::columns : ampere::Lies::rows;
   copy.tensorize(tiles.inner_i, left ? ampere::load_left(type, lies, where) : ampere::load_right(type, lies, where), where);
 }
@@ -105,8 +111,8 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
   return t;
 }
 
-void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B,
-                    const TensorTiles& t, const GpuMatmulOptions& o, Where where) {
+void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B, const TensorTiles& t,
+                    const GpuMatmulOptions& o, Where where) {
   const std::vector<Loop> nest = result.spatial_loops(where);
   const std::size_t batch = nest.size() - 2;
   const Type type_a = A.type(where), type_b = B.type(where);
@@ -144,14 +150,15 @@ void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const T
   sums.reorder(order, where);
   sums.unroll(step.outer, where);
 
-  shared_tile(a, steps.outer, o.transposed_a ? t.block_i : t.block_k, type_a, rank_of(s, a), where);
-  shared_tile(b, steps.outer, o.transposed_b ? t.block_k : t.block_j, type_b, rank_of(s, b), where);
+  shared_tile(a, steps.outer, o.transposed_a ? t.block_i : t.block_k, type_a, rank_of(s, a), false, where);
+  shared_tile(b, steps.outer, o.transposed_b ? t.block_k : t.block_j, type_b, rank_of(s, b), is_byte(type_b) && !o.transposed_b,
+              where);
   const Stage left = s.cache_read(a, {sums}, Scope::fragment, where), right = s.cache_read(b, {sums}, Scope::fragment, where);
   fragment_tile(left, step.outer, true, o.transposed_a, type_a, where);
   fragment_tile(right, step.outer, false, !o.transposed_b, type_b, where);
   sums.pipeline(steps.outer, {.stages = t.stages, .loads = {a, b}, .async_copy = true, .any_alignment = true}, where);
   sums.decompose_init(steps.outer, where);
-  sums.tensorize(tile.inner_i, instruction(type_a, type_b, t.sums, o.math, where), where);
+  sums.tensorize(tile.inner_i, instruction(type_a, type_b, t.sums, o, where), where);
 }
 
 }  // namespace ashlar::schedules::detail

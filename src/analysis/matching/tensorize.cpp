@@ -135,6 +135,8 @@ class Matcher {
     if (stage.scatters()) return mismatch("a sum at points of its own", stage.name + ", a scatter");
     if (stage.reducer.kind != ir::ReducerKind::sum && stage.reducer.kind != ir::ReducerKind::strict_sum)
       return mismatch("a sum", stage.name + ", another reduction");
+    if (f_.rounds_freely && stage.reducer.kind == ir::ReducerKind::strict_sum)
+      return mismatch("a sum that may be rounded otherwise (sum, not strict_sum)", stage.name + ", a strict_sum");
     const bool fused = f_.value.type().is_float() && ir::is(f_.value, Op::mul);
     if (stage.reducer.fused != fused && f_.value.type().is_float())
       return mismatch(fused ? "a sum that accumulates by fma" : "a sum that rounds each product",

@@ -11,6 +11,7 @@
 // Loops keep their kinds; conditions stand directly around the block, those that depend on the outermost loops outside.
 // Below a vectorized loop every loop is uniform: where its bounds depend on the lane it runs over their hull and the lane's own
 // bounds become conditions. A vectorized loop around another one is unrolled: the inner one takes the lanes.
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -97,6 +98,10 @@ class Flattener {
   void find_fragments();
   Statements over_tiles(const Stmt& loop, const analysis::TileDigit&);
   Statements distributed(const Stmt& block, const analysis::Distribution&);
+  // Of a block that stands once for each register of a lane: one load by all lanes, where it is such (flatten/matrices.cpp).
+  // `held_at`: the block at the element that a lane holds in a register.
+  std::optional<ir::KStmt> by_matrices(const std::vector<Statements>& registers, const ir::KFor& lanes,
+                                       const std::function<Statements(const Expr& lane, const Expr& reg)>& held_at, Where);
 
   Statements external(const Stmt& nest);                      // flatten/external.cpp
   Statements call(const Stmt&);                               // flatten/call.cpp
@@ -124,6 +129,7 @@ class Flattener {
   std::size_t position_ = 0;
   analysis::FragmentSites sites_;
   std::map<Id, const analysis::TileDigit*> tiles_;  // loops over elements of fragments
+  std::map<std::string, Id> matrix_loads_;          // intrinsics, by name
   std::map<Id, Expr> tile_numbers_;                 // of those inside which the current statement stands: the tile
 };
 

@@ -10,7 +10,8 @@
 //                                                ...
 //
 // The loops over the elements of one tile are left out (analysis/fragment_sites.h says which they are); for each register of
-// a lane the block stands once, at the element that the inverse of who-holds-what gives for (lane, register).
+// a lane the block stands once, at the element that the inverse of who-holds-what gives for (lane, register). Loads from shared
+// memory may be fewer (flatten/matrices.cpp).
 #include <ashlar/analysis/cascade.h>
 #include <ashlar/ir/refusal.h>
 
@@ -151,8 +152,8 @@ std::vector<KStmt> Flattener::distributed(const Stmt& s, const analysis::Distrib
   for (const auto& [buffer, registers] : d.registers) registers_at(buffer).lane = lanes.var;
   const std::size_t single_outside = single_.size();
   std::vector<Statements> each;  // register
-  for (int r = 0; r < tile.registers; ++r) {
-    const analysis::FragmentInverse at = analysis::inverse(tile, lane, ir::index(r));
+  const auto held_at = [&](const Expr& thread, const Expr& reg) {
+    const analysis::FragmentInverse at = analysis::inverse(tile, thread, reg);
     if (at.index.empty()) throw InternalError("a fragment without an inverse: " + at.why);
     for (const analysis::TileDigit& digit : d.digits) {
       Expr o = ir::div(at.index[digit.dim], ir::index(digit.divisor));
@@ -162,9 +163,17 @@ std::vector<KStmt> Flattener::distributed(const Stmt& s, const analysis::Distrib
         o = ir::add(ir::mul(tile_numbers_.at(digit.loop), ir::index(digit.whole)), o);
       single_.emplace_back(digit.axis, analysis::simplify(o, facts_));
     }
-    for (const auto& [buffer, registers] : d.registers) registers_at(buffer).reg = registers[static_cast<std::size_t>(r)];
-    each.push_back(block(s));
+    Statements made = block(s);
     single_.resize(single_outside);
+    return made;
+  };
+  for (int r = 0; r < tile.registers; ++r) {
+    for (const auto& [buffer, registers] : d.registers) registers_at(buffer).reg = registers[static_cast<std::size_t>(r)];
+    each.push_back(held_at(lane, ir::index(r)));
+  }
+  if (auto load = by_matrices(each, lanes, held_at, s.where)) {
+    lanes.body.push_back(std::move(*load));
+    each.clear();
   }
   const Id of_pair = p_.fresh();
   for (std::size_t r = 0; r < each.size(); ++r) {

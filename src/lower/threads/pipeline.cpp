@@ -194,7 +194,9 @@ class Pipeliner {
         }
       } else if (auto* lanes = ir::as_loop(s, ir::LoopKind::vectorized)) {
         if (ring.any_alignment) {
-          if (auto made = attempted([&] { return vector_copy(*lanes, s.where, ring, facts); })) s = std::move(*made);
+          auto made = attempted([&] { return vector_copy(*lanes, s.where, ring, facts); });
+          if (!made) made = attempted([&] { return lane_copies(*lanes, s.where, ring, facts); });
+          if (made) s = std::move(*made);
         } else {
           s = vector_copy(std::move(*lanes), s.where, ring, facts);
         }
@@ -218,7 +220,8 @@ class Pipeliner {
       return std::all_of(list.begin(), list.end(), [&](const KStmt& k) {
         const auto* branch = k.as<ir::KIf>();
         const auto* call = k.as<ir::KCall>();
-        return (call && !ir::is_int(call->actuals.back().address)) || (branch && branch->otherwise.empty() && self(self, branch->body));
+        return (call && !ir::is_int(call->actuals.back().address)) ||
+               (branch && branch->otherwise.empty() && self(self, branch->body));
       });
     };
     if (loop && ir::is_int(loop->extent, &count) && ir::is_int(loop->begin) && count <= few && copies(copies, loop->body))
@@ -230,9 +233,7 @@ class Pipeliner {
   static std::optional<KStmt> attempted(F&& make) {
     try {
       return make();
-    } catch (const RefusalError&) {
-      return std::nullopt;
-    }
+    } catch (const RefusalError&) { return std::nullopt; }
   }
 
   [[noreturn]] static void refuse(const Ring& ring, const std::string& found) {
@@ -284,6 +285,22 @@ class Pipeliner {
     const Expr all = ir::index(elements);
     call.actuals[2] = {0, from.when.empty() ? all : ir::select(from.when, all, ir::index(0)), {}, {}, {}};
     return {where, std::move(call)};
+  }
+
+  // The lanes of a vector one by one: a copy each, where an element has 4 bytes or more.
+  KStmt lane_copies(KFor lanes, Where where, const Ring& ring, const Facts& facts) {
+    lanes.kind = ir::LoopKind::unrolled;
+    const Facts inner = inside(facts, lanes);
+    const auto visit = [&](auto&& self, std::vector<KStmt>& list) -> void {
+      for (KStmt& s : list) {
+        const auto* store = s.as<KStore>();
+        if (store && !ring.buffers.count(store->buffer)) refuse(ring, "a store to something else");
+        if (store) s = copy(*store, s.where, 1, ring, inner);
+        for (auto* part : s.bodies()) self(self, *part);
+      }
+    };
+    visit(visit, lanes.body);
+    return for_stmt(std::move(lanes), where);
   }
 
   // The lanes of a vector that copies neighbours to neighbours: one copy.

@@ -136,19 +136,18 @@ class Synchroniser {
       const ir::IntrinsicOperand& o = f.operands[k];
       if (o.kind != ir::IntrinsicOperand::Kind::tile || o.place == ir::IntrinsicOperand::Place::registers) continue;
       const bool write = o.access != ir::IntrinsicOperand::Access::read;
+      std::int64_t last = o.shape.empty() ? 0 : o.shape[0] - 1;
       if (o.map.size() == 2) {  // behind the address of each lane
         Facts box;
         for (std::size_t d = 0; d < o.vars.size(); ++d) box.bound(o.vars[d], 0, o.shape[d] - 1);
-        const auto last = analysis::constant_max(o.map[1], box);
-        if (!last) throw InternalError("runs without a length: " + o.name + " of " + f.name);
-        const Id distance = distance_of(k);
-        loops_.push_back({distance, "distance", ir::index(0), ir::index(*last + 1)});
-        access(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::var(distance, "distance"));
-        loops_.pop_back();
-        continue;
+        const auto most = analysis::constant_max(o.map[1], box);
+        if (!most) throw InternalError("runs without a length: " + o.name + " of " + f.name);
+        last = *most;
       }
-      for (std::int64_t e = 0; e < (o.shape.empty() ? 1 : o.shape[0]); ++e)
-        access(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::index(e));
+      const Id distance = distance_of(k);
+      loops_.push_back({distance, "distance", ir::index(0), ir::index(last + 1)});
+      access(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::var(distance, "distance"));
+      loops_.pop_back();
     }
   }
 
@@ -171,9 +170,10 @@ class Synchroniser {
 
   Barrier between(const Access& a, const Access& b) {  // `a` came before `b`
     if (a.buffer != b.buffer || (!a.write && !b.write) || (a.atomic && b.atomic) || launch_.threads == 1) return Barrier::none;
-    if (!a.warp_synchronised && !conflict(a, b, Barrier::warp)) return Barrier::none;
-    const bool across = launch_.warp == 1 || (launch_.threads > launch_.warp && conflict(a, b, Barrier::block));
-    return across ? Barrier::block : a.warp_synchronised ? Barrier::none : Barrier::warp;
+    const bool warps = launch_.warp > 1 && launch_.threads > launch_.warp;
+    if (warps && conflict(a, b, Barrier::block)) return Barrier::block;
+    if (a.warp_synchronised || !conflict(a, b, Barrier::warp)) return Barrier::none;
+    return launch_.warp == 1 ? Barrier::block : Barrier::warp;
   }
 
   // May two different threads (`who` == warp), or two threads of different warps (block), make these accesses to one element?
@@ -335,9 +335,10 @@ class Synchroniser {
 
   Barrier between(const std::vector<Access>& a, const std::vector<Access>& b) {
     Barrier most = Barrier::none;
-    for (const Access& x : a)
-      for (const Access& y : b)
-        if ((most = std::max(most, between(x, y))) == Barrier::block) return most;
+    for (const bool both : {false, true})  // what is written and read is the likelier conflict
+      for (const Access& x : a)
+        for (const Access& y : b)
+          if ((x.write && y.write) == both && (most = std::max(most, between(x, y))) == Barrier::block) return most;
     return most;
   }
 

@@ -45,7 +45,9 @@ TEST_CASE("tensor cores that a target lacks, and types that they do not take, ar
         "elements of f16, bf16, f32, i8, u8, e4m3 or e5m2, found f64");
   CHECK(refusal_of([] { ampere::mma(i8, f16); }) ==
         "factors of i8 or u8 (those of floats take the type of the sums and a Rounding), found f16");
-  CHECK(refusal_of([] { ampere::load_right(i8, ampere::Lies::columns); }) == "elements of 16 bits in columns, found i8");
+  CHECK(refusal_of([] { ampere::load_left(i8, ampere::Lies::columns); }) == "elements of 16 bits in columns, found i8");
+  CHECK(refusal_of([] { ampere::load_right(e4m3, ampere::Lies::columns); }) ==
+        "elements of 16 bits, i8 or u8 in columns, found e4m3");
 }
 
 TEST_CASE("a text may name some registers of a fragment") {

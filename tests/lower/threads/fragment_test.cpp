@@ -38,6 +38,33 @@ TEST_CASE("a product by fragments is the algorithm's, ragged sizes included") {
     }
 }
 
+TEST_CASE("lanes that read matrices of 8 x 8 in shared memory load them together, as rows or as columns") {
+  Product op{Target::parse("cuda-sm_80"), {.half = f16, .stages = 2}};
+  schedule::finish(op.s.scheduled(), op.s.target());
+  LowerOptions o = options_for(op.s.target());
+  const ir::Kernel together = lower(op.s.scheduled().program, o);
+  o.matrix_loads = false;
+  const ir::Kernel apart = lower(op.s.scheduled().program, o);
+  CHECK(calls(together.body, together, "ldmatrix_x4") > 0);        // A, [i, k]: 16 x 16
+  CHECK(calls(together.body, together, "ldmatrix_x2_trans") > 0);  // B, [k, j]: 16 x 8
+  CHECK(calls(apart.body, apart, "ldmatrix_x4") + calls(apart.body, apart, "ldmatrix_x2_trans") == 0);
+}
+
+TEST_CASE("blocks and steps that lie wholly inside compute without conditions") {
+  std::string flat;
+  Product op{Target::parse("cuda-sm_80"), {.half = f16, .stages = 2}};
+  handmade::launched(op.s, &flat);
+  const std::size_t test = flat.find("if block_inside");
+  REQUIRE(test != std::string::npos);
+  CHECK(flat.find("block_inside = ") < test);
+  // up to what runs at the rim
+  const std::size_t end = flat.find("\n    else\n", flat.find("call mma"));
+  REQUIRE(end != std::string::npos);
+  const std::string inside = flat.substr(flat.rfind("if block_inside", end), end - flat.rfind("if block_inside", end));
+  CHECK(inside.find("call mma") != std::string::npos);
+  CHECK(inside.find("  if ", 2) == std::string::npos);
+}
+
 TEST_CASE("a product of fragments has the barriers of its tiles in shared memory, and none between its stores to the result") {
   const auto barriers = [](const mma_operators::Options& o) {
     Product op{Target::parse("cuda-sm_80"), o};
@@ -73,9 +100,9 @@ TEST_CASE("fragments are copied by an instruction too, each lane giving an addre
     for (Type half : {f16, bf16}) {
       Product op{Target::parse("cuda-sm_80"), {.half = half, .stages = stages, .matrices = true}};
       const ir::Kernel k = handmade::launched(op.s);
-      // a warp has two virtual ones of 2 x 4 tiles
-      CHECK(calls(k.body, k, half == f16 ? "load_a_f16" : "load_a_bf16") == 2 * 2);
-      CHECK(calls(k.body, k, half == f16 ? "load_b_f16" : "load_b_bf16") == 2 * 4);
+      // a warp has two virtual ones of 2 x 4 tiles; those of both steps of k for blocks inside, those of one for the rim
+      CHECK(calls(k.body, k, half == f16 ? "load_a_f16" : "load_a_bf16") == 2 * 2 * (2 + 1));
+      CHECK(calls(k.body, k, half == f16 ? "load_b_f16" : "load_b_bf16") == 2 * 4 * (2 + 1));
       handmade::same_on_device(
           op.built.program, op.s,
           {{{"M", 64}, {"N", 64}, {"K", 64}}, {{"M", 80}, {"N", 72}, {"K", 48}}, {{"M", 16}, {"N", 8}, {"K", 144}}});
@@ -88,7 +115,7 @@ TEST_CASE("the text says which element each lane has") {
   std::string flat;
   const ir::Kernel k = handmade::launched(op.s, &flat);
   handmade::golden("fragment_product", flat);
-  CHECK(calls(k.body, k, "mma_f16") == 1);
+  CHECK(calls(k.body, k, "mma_f16") == 2 + 1);  // of two steps of k inside, of one at the rim
 }
 
 TEST_CASE("the tiles of the products lie in no bank twice") {

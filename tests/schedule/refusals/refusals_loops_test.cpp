@@ -57,6 +57,38 @@ TEST_CASE("Tail::pad is for sums, along a whole dimension") {
        {"Tail::pad on a sum (padding adds zeros), found y, a maximum"});
 }
 
+TEST_CASE("Tail::cover is for points along a whole dimension, over producers that can be computed past the end") {
+  Product t;
+  const Stage product = t.s[t.product], C = t.s[t.C];
+  says(refusal(t.s, [&] { product.split(product.reduction(), 4, Tail::cover); }),
+       {"Tail::cover on a spatial loop", "found k of product, a reduction"});
+  auto [i, j] = C.spatial<2>();
+  auto [io, ii] = C.split(i, 8);
+  says(refusal(t.s, [&, ii = ii] { C.split(ii, 4, Tail::cover); }),
+       {"Tail::cover on a loop that runs over a whole dimension (or the outer part of one)", "ii of C, an inner part"});
+  says(refusal(t.s, [&, j = j] { C.split(j, Parts{2}, Tail::cover); }), {"Tail::guard where a loop is split into parts"});
+  Chain shifted({.min = 8});
+  const Stage b = shifted.s[shifted.b];
+  const Loop tiles = b.split(b.spatial<1>()[0], 2, Tail::shift).outer;
+  says(refusal(shifted.s, [&] { b.split(tiles, 2, Tail::cover); }), {"Tail::cover on a loop that may go past its end"});
+  // The product reads A, which ends where M does, unless what is read there is a copy that goes on with zeros.
+  for (const bool filled : {false, true}) {
+    CAPTURE(filled);
+    Product p;
+    const Stage of = p.s[p.product], out = p.s[p.C];
+    if (filled) {
+      const Stage a = p.s.cache_read(p.A, {of}, Scope::global, 0);
+      auto [po, pi] = out.split(out.spatial<2>()[0], 8, Tail::cover);
+      of.compute_at(po), a.compute_at(po);
+      p.same();
+      static_cast<void>(pi);
+    } else {
+      says(refusal(p.s, [&] { of.compute_at(out.split(out.spatial<2>()[0], 8, Tail::cover).outer); }),
+           {"split: expected reads of A inside of it", "product reads A at i in dimension 0, past its end M"});
+    }
+  }
+}
+
 TEST_CASE("tiles that overlap are not padded: lanes, threads and workers each have one of their own (fuzz seed 1050348)") {
   const auto padded = [](int between) {
     Chain chain({.min = 8});

@@ -20,12 +20,14 @@
 //
 // Sums in registers over tiles in shared memory are described by Volkov and Demmel, Benchmarking GPUs to tune dense linear
 // algebra, 2008. Neighbouring threads each read 4 neighbours of a row of the B tile, and share one element of the A tile. Sums
-// keep their order. Correct for every extent.
+// keep their order. Correct for every extent. From sm_80 on the tiles are copied asynchronously, 16 bytes at a time where rows
+// begin and end at multiples of 16 bytes, which each call shows; the tile of a B that is read at [.., j, k] by elements, since
+// neighbouring threads read neighbouring rows of it, which then start in other banks.
 //
-// On CUDA, products of f16 and bf16 with sums in f32, and of bytes with sums in i32, are computed by tensor cores instead, which
-// add floats in an order of their own (docs/ir.md, "Tensor cores"); {.math = GpuMatmulOptions::Math::exact} refuses them, and
-// f32 gets them if `math` asks for tf32. A block computes 128 x 128 results, each of its four warps 64 x 64; 64 x 64 and
-// 32 x 32 where the sizes are numbers and so small that most of the chip would be idle:
+// On CUDA, products of f16 and bf16 with sums in f32, and of bytes with sums in i32, are computed by tensor cores instead,
+// which add floats in an order of their own (docs/ir.md, "Tensor cores"); {.math = GpuMatmulOptions::Math::exact} refuses them,
+// and f32 gets them if `math` asks for tf32. A block computes 128 x 128 results, each of its four warps 64 x 64; 64 x 64 and 32
+// x 32 where the sizes are numbers and so small that most of the chip would be idle:
 //
 //   for bi, for bj                          block_y, block_x
 //     for w in 4                            warp
@@ -35,8 +37,10 @@
 //           for kk                          64 rows of A, 64 columns of B in registers, by ldmatrix; 4 x 4 products by mma
 //       results
 //
-// The copies need rows that begin and end at multiples of 16 bytes. Each call shows whether they do; if not, elements are copied
-// one by one. threads_i, threads_j, block_k and stages concern the form without tensor cores; tile_i and tile_j ask for it.
+// The copies need rows that begin and end at multiples of 16 bytes. Each call shows whether they do; if not, elements are
+// copied one by one. A lane holds two neighbours of a row of the results, and stores them together where rows of the results
+// begin at multiples of two. threads_i, threads_j, block_k and stages concern the form without tensor cores; tile_i and tile_j
+// ask for it.
 //
 // Refused:
 // a processor, a product with other loops or that reads A and B at other indices, a result with other dimensions, more threads
@@ -54,7 +58,7 @@ struct GpuMatmulOptions {
   } math = Math::by_type;
   int threads_i = 16, threads_j = 16;  // in a block
   int tile_i = 0, tile_j = 0;          // rows and columns of one thread; 0: 8, or fewer if that covers a small product
-  int block_k = 8;                     // steps of k between two copies
+  int block_k = 0;                     // steps of k between two copies; 0: 16 for f32 from sm_90 on, else 8
   int stages = 2;                      // tiles in the pipeline: one is copied while another is read; 1: no pipeline
   bool transposed_a = false;           // A is read at [.., k, i]
   bool transposed_b = false;           // B is read at [.., j, k]

@@ -7,7 +7,8 @@
 //   a.run();
 //
 // Operands are numbered as LLVM wants them, results first: out() before in(). Every instruction stays where it stands among the
-// others and is taken to read and write all memory; a collective one is convergent too.
+// others and is taken to read and write all memory, but for one that only reads: of two alike with no write between them one is
+// left. A collective one is convergent too.
 #include <string>
 #include <vector>
 
@@ -35,9 +36,9 @@ class PtxAsm {
   void tied(std::size_t result, llvm::Value* v) { in(std::to_string(result), v); }
   void text(const std::string& t) { text_ += t; }
 
-  std::vector<llvm::Value*> run(bool collective = false) {
+  std::vector<llvm::Value*> run(bool collective = false, bool reads = false) {
     llvm::LLVMContext& c = e_.b.getContext();
-    constraints_ += std::string(constraints_.empty() ? "" : ",") + "~{memory}";
+    if (!reads) constraints_ += std::string(constraints_.empty() ? "" : ",") + "~{memory}";
     llvm::Type* result = results_.empty()       ? llvm::Type::getVoidTy(c)
                          : results_.size() == 1 ? results_[0]
                                                 : static_cast<llvm::Type*>(llvm::StructType::get(c, results_));
@@ -45,7 +46,8 @@ class PtxAsm {
     for (llvm::Value* v : arguments_) types.push_back(v->getType());
     auto* type = llvm::FunctionType::get(result, types, false);
     llvm::CallInst* call =
-        e_.b.CreateCall(type, llvm::InlineAsm::get(type, text_, constraints_, /*hasSideEffects=*/true), arguments_);
+        e_.b.CreateCall(type, llvm::InlineAsm::get(type, text_, constraints_, /*hasSideEffects=*/!reads), arguments_);
+    if (reads) call->setOnlyReadsMemory();
     call->addFnAttr(llvm::Attribute::NoUnwind);
     if (collective) call->addFnAttr(llvm::Attribute::Convergent);
     std::vector<llvm::Value*> values;

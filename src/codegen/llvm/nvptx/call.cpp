@@ -213,8 +213,8 @@ class Calling {
   }
   Value* word(std::size_t n) { return b.CreateTrunc(e.address(c.actuals[n].address), b.getInt32Ty()); }
 
-  void finish() {
-    const std::vector<Value*> values = a.run(f.group > 1);
+  void finish(bool reads = false) {
+    const std::vector<Value*> values = a.run(f.group > 1, reads);
     for (std::size_t n = 0; n < values.size(); ++n) e.set_register_word(results_[n].first, results_[n].second, values[n]);
   }
 
@@ -256,7 +256,7 @@ class Calling {
     const std::string to = written(0);
     const SharedAt from = shared_at(1);
     a.text(in_block(from.before, matrices("ldmatrix") + to + ", [" + from.at + "];"));
-    finish();
+    finish(true);
   }
   void stmatrix() {
     const SharedAt to = shared_at(0);

@@ -87,10 +87,10 @@ class Translator {
              std::to_string(bytes) + " in launch `" + l.name + "`", s.where);
     clusters(l, entry, s.where);
 
-    llvm::Function* f = function(entry, l);
+    const Promised promised = promised_to(k_, l);
+    llvm::Function* f = function(entry, l, promised);
     Emitter e(unit_, f);
     e.thread_of = &l;
-    const Promised promised = promised_to(k_, l);
     e.aligned = promised.aligned;
     e.register_budget = starting_registers(l, unit_.target);
     for (unsigned n = 0; n < entry.parameters.size(); ++n) bind(e, entry.parameters[n], f->getArg(n), promised);
@@ -131,7 +131,7 @@ class Translator {
     if (blocks > 1) require_chip(unit_.target, "sm_90", "a cluster of " + std::to_string(blocks) + " blocks", where);
   }
 
-  llvm::Function* function(const ptx::Entry& entry, const ir::KLaunch& l) {
+  llvm::Function* function(const ptx::Entry& entry, const ir::KLaunch& l, const Promised& promised) {
     llvm::LLVMContext& c = *unit_.context;
     std::vector<llvm::Type*> types;
     for (const LaunchParameter& p : entry.parameters)
@@ -159,7 +159,8 @@ class Translator {
       }
       const ir::KBuffer& buffer = k_.buffers.at(p.id);
       f->getArg(n)->setName(buffer.name);
-      const std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());
+      std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());
+      if (const auto known = promised.aligned.find(p.id); known != promised.aligned.end()) align = std::max(align, known->second);
       f->addParamAttr(n, llvm::Attribute::getWithAlignment(c, llvm::Align(static_cast<std::uint64_t>(align & -align))));
     }
     if (entry.folded) f->getArg(maps_end)->setName("begin");

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "bench/gpu/rounding.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fuzz/each.h"
+
+namespace gpu_bench {
+
+using namespace ashlar;
+using interp::Array;
+
+namespace {
+
+// Half a unit in the last place, of a number of magnitude 1, where results are rounded once more than the sums in f32.
+double last_rounding(Type t) { return t == f16 ? 0x1p-11 : t == bf16 ? 0x1p-8 : t == f32 ? 0 : 0x1p-4; }
+
+}  // namespace
+
+bool rounds_freely(const ir::Kernel& k) {
+  return std::any_of(k.intrinsics.begin(), k.intrinsics.end(), [](const auto& f) { return f.second.rounds_freely; });
+}
+
+FreeSums::FreeSums(const ir::Kernel& k, const interp::Arguments& given) : magnitudes_(given) {
+  for (std::size_t n = 0; n < given.size(); ++n) {
+    if (given[n].is_scalar) continue;
+    Array& a = magnitudes_[n].array;
+    for (const std::int64_t extent : a.shape) terms_ = std::max(terms_, static_cast<double>(extent));
+    if (k.arguments[n].kind == ir::ArgumentKind::output || !a.type.is_float()) continue;
+    fuzz::each(a.shape, [&](const auto& at) { a.set(at, ir::float_value(a.type, std::abs(a.at(at).f))); });
+  }
+  interp::run(k, magnitudes_);
+}
+
+std::string FreeSums::beyond(std::size_t n, const Array& found, const Array& meant) const {
+  if (!meant.type.is_float()) return interp::difference(found, meant);
+  // Tensor cores and the chain of fma's are within their own bounds of the sum without rounding. What follows a product at most
+  // doubles what they are apart.
+  const double units = 2 * (1.5 * terms_ * 0x1p-23 + terms_ * 0x1p-24), last = last_rounding(meant.type);
+  std::string wrong;
+  fuzz::each(meant.shape, [&](const auto& at) {
+    const double x = found.at(at).f, y = meant.at(at).f;
+    const double most = units * magnitudes_[n].array.at(at).f + last * (std::abs(x) + std::abs(y));
+    if (!wrong.empty() || (std::abs(x - y) <= most && std::isfinite(most))) return;
+    std::string index;
+    for (const std::int64_t i : at) index += (index.empty() ? "" : ", ") + std::to_string(i);
+    wrong = "[" + index + "]: " + std::to_string(x) + ", expected " + std::to_string(y) + " within " + std::to_string(most);
+  });
+  return wrong;
+}
+
+}  // namespace gpu_bench
