@@ -35,9 +35,13 @@ struct Place {
   Ref address = 0;   // device: u64, of element 0
   Ref variable = 0;  // array: an OpVariable
   spv::StorageClass storage = spv::StorageClassFunction;
+  int lanes = 1;  // array: of an element of the variable, which holds so many of the buffer
   // slots: registers at constant addresses, a variable for each group of lanes that is always accessed together
   std::map<std::int64_t, std::pair<int, Ref>> slots;  // first element: lanes, variable of a piece
 };
+
+bool by_vectors(const Place&);
+bool is_packed(const Place&);
 
 class Emitter {
  public:
@@ -76,7 +80,14 @@ class Emitter {
   Piece load_piece(const Place&, Type, Piece index, std::int64_t align);
   Piece load_half(const Place&, Type, Piece index);
   void store_piece(const Place&, Piece value, Piece index, std::int64_t align);
-  Ref pointer(const Place&, Type, Piece index);
+  // ---- addresses (address.cpp)
+  Piece spot(const Place&, const Expr& index);
+  Piece behind(const Place&, Piece spot, std::int64_t elements);
+  Piece low_word(const Expr&, std::int64_t divisor = 1);
+  int depth_of(const Expr&) const;
+  std::map<int, std::vector<std::pair<Expr, bool>>> terms_of(const Expr& index) const;  // and whether they are taken away
+  std::function<Piece(int lane)> indices(const Place&, const Expr& address, const std::optional<Ramp>&, int lanes);
+  Ref pointer(const Place&, Type, Piece spot);
   Value condition_of(const Expr& mask, int lanes);
   std::optional<Ramp> kept_ramp(const Expr& address, int lanes);  // its expressions outlive the statement's memo
   Value load_slots(const Place&, Type, std::int64_t first);
@@ -97,6 +108,8 @@ class Emitter {
   const Offers& offers_;  // of the device
   std::map<ir::Id, Value> vars_;
   std::map<ir::Id, std::int64_t> multiples_;
+  std::map<ir::Id, int> depths_;  // loops around that change a variable; 0: none
+  int loops_ = 0;
   std::map<ir::Id, Place> places_;
   std::unordered_map<const ir::Node*, Value> memo_;
   std::vector<Expr> kept_;  // keeps memoised temporaries alive

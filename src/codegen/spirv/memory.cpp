@@ -3,11 +3,12 @@
 //
 //   scalar                        a load or store; under a condition, a branch around it
 //   ramp of stride 1, device      one access of up to 4 lanes a piece, as aligned as it is known to be
+//   the same, shared              the same where all accesses of the buffer are such and aligned: it is an array of vectors then
 //   constant address, registers   whole variables
 //   anything else, or masked      one lane after another
 //   atomic                        one read-modify-write a lane
 //
-// An address in the device's memory is base + element * bytes, converted to a pointer where it is used.
+// address.cpp has the addresses.
 #include <cstdlib>
 #include <numeric>
 
@@ -31,18 +32,6 @@ std::int64_t Emitter::alignment(const Place& p, const Expr& address) const {
   const std::int64_t bytes = p.buffer->type.bytes(), known = std::max(p.buffer->align, bytes);
   const std::int64_t a = std::gcd(known, std::gcd(known_multiple(address), std::int64_t{1} << 20) * bytes);
   return a & -a;
-}
-
-// A pointer to a value of type t whose first element is `index`.
-Ref Emitter::pointer(const Place& p, Type t, Piece index) {
-  if (p.kind == Place::Kind::array) {
-    const Ref type = m.pointer(p.storage, m.type(t.element()));
-    return c.op(spv::OpAccessChain, type, {p.variable, math.convert(u32, index).id});
-  }
-  const Piece wide{math.convert(i64, index).id, i64};
-  const Piece bytes = math.binary(Op::mul, wide, math.integer(i64, p.buffer->type.bytes()));
-  const Ref address = c.op(spv::OpIAdd, m.type(u64), {p.address, bytes.id});
-  return c.op(spv::OpConvertUToPtr, m.pointer(spv::StorageClassPhysicalStorageBuffer, m.memory_type(t)), {address});
 }
 
 Piece Emitter::from_memory(const Place& p, Type t, Ref v) {
@@ -114,6 +103,12 @@ void Emitter::store_slots(const Place& p, const Value& v, std::int64_t first) {
   }
 }
 
+// Two elements to a byte.
+bool is_packed(const Place& p) { return p.buffer->type.is_packed() && p.buffer->storage == ir::Storage::argument; }
+
+// Whether lanes that are neighbours are accessed together; of an array of vectors all of them are.
+bool by_vectors(const Place& p) { return p.kind == Place::Kind::device || p.lanes > 1; }
+
 // ---- what loads and stores share ---------------------------------------------------------------------------------------
 Value Emitter::condition_of(const Expr& mask, int lanes) {  // none for an empty mask
   if (mask.empty()) return {};
@@ -125,6 +120,23 @@ std::optional<Ramp> Emitter::kept_ramp(const Expr& address, int lanes) {
   auto ramp = lanes > 1 ? as_ramp(address) : std::nullopt;
   if (ramp) kept_.insert(kept_.end(), {ramp->base, ramp->stride});
   return ramp;
+}
+
+// The index of each lane. Lanes of an array of the shader that are neighbours are its first one's index and a number.
+std::function<Piece(int)> Emitter::indices(const Place& p, const Expr& address, const std::optional<Ramp>& ramp, int lanes) {
+  if (lanes == 1) {
+    const Piece one = is_packed(p) ? emit(address).pieces[0] : spot(p, address);
+    return [one](int) { return one; };
+  }
+  std::int64_t step = 0;
+  if (p.kind == Place::Kind::array && ramp && ir::is_int(ramp->stride, &step)) {
+    const Piece first = low_word(ramp->base);
+    return [this, first, step](int k) {
+      return k == 0 ? first : math.binary(Op::add, first, math.integer(u32, static_cast<std::uint32_t>(k * step)));
+    };
+  }
+  const Value all = emit(address);
+  return [this, all](int k) { return lane(all, k); };
 }
 
 namespace {
@@ -153,25 +165,24 @@ Value Emitter::load_at(ir::Id buffer, Type t, const Expr& address, const Expr& m
     const Value none = splat({m.zero(element), element}, t.lanes);
     return each(t, {&condition, &v, &none}, [&](std::span<const Piece> x) { return math.select(x[0], x[1], x[2]); });
   }
-  const bool packed = element.is_packed() && p.buffer->storage == ir::Storage::argument;
+  const bool packed = is_packed(p);
   const std::int64_t align = alignment(p, ramp ? ramp->base : address);
-  if (mask.empty() && !packed && ramp && p.kind == Place::Kind::device && ir::is_int(ramp->stride, std::int64_t{1})) {
-    const Piece base = emit(ramp->base).pieces[0];
+  if (mask.empty() && !packed && ramp && by_vectors(p) && ir::is_int(ramp->stride, std::int64_t{1})) {
+    const Piece base = spot(p, ramp->base);
     Value v{t, {}};
     std::int64_t at = 0;
     for (int count : piece_lanes(t.lanes)) {
-      const Piece index = at == 0 ? base : math.binary(Op::add, base, math.integer(base.type, at));
-      v.pieces.push_back(load_piece(p, element.with_lanes(count), index, std::gcd(align, at * element.bytes())));
+      v.pieces.push_back(load_piece(p, element.with_lanes(count), behind(p, base, at), std::gcd(align, at * element.bytes())));
       at += count;
     }
     return v;
   }
   if (mask.empty() && !packed && ramp && ir::is_int(ramp->stride, std::int64_t{0}))
-    return splat(load_piece(p, element, emit(ramp->base).pieces[0], align), t.lanes);
-  const Value indices = emit(address);
+    return splat(load_piece(p, element, spot(p, ramp->base), align), t.lanes);
+  const auto index_of = indices(p, address, ramp, t.lanes);
   std::vector<Piece> lanes;
   for (int k = 0; k < t.lanes; ++k) {
-    const Piece index = lane(indices, k);
+    const Piece index = index_of(k);
     const std::int64_t own = t.lanes == 1 ? align : element.bytes();
     auto read = [&] { return packed ? load_half(p, element, index) : load_piece(p, element, index, own); };
     if (mask.empty()) {
@@ -254,20 +265,19 @@ void Emitter::store_at(ir::Id buffer, const Expr& address, const Value& v, const
     return;
   }
   const std::int64_t align = alignment(p, ramp ? ramp->base : address);
-  if (mask.empty() && ramp && p.kind == Place::Kind::device && ir::is_int(ramp->stride, std::int64_t{1})) {
-    const Piece base = emit(ramp->base).pieces[0];
+  if (mask.empty() && ramp && by_vectors(p) && ir::is_int(ramp->stride, std::int64_t{1})) {
+    const Piece base = spot(p, ramp->base);
     std::int64_t at = 0;
     for (const Piece& piece : v.pieces) {
-      const Piece index = at == 0 ? base : math.binary(Op::add, base, math.integer(base.type, at));
-      store_piece(p, piece, index, std::gcd(align, at * element.bytes()));
+      store_piece(p, piece, behind(p, base, at), std::gcd(align, at * element.bytes()));
       at += piece.type.lanes;
     }
     return;
   }
-  const Value indices = emit(address);
+  const auto index_of = indices(p, address, ramp, t.lanes);
   const std::int64_t own = t.lanes == 1 ? align : element.bytes();
   for (int k = 0; k < t.lanes; ++k) {
-    const Piece index = lane(indices, k), value = lane(v, k);
+    const Piece index = index_of(k), value = lane(v, k);
     if (mask.empty())
       store_piece(p, value, index, own);
     else

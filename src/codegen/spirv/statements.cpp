@@ -67,14 +67,23 @@ void Emitter::for_loop(const ir::KFor& s) {
   const Piece begin = scalar(s.begin);
   if (constant && extent == 1) {
     bind(s.var, {begin.type, {begin}}, known_multiple(s.begin));
+    if (const int depth = depth_of(s.begin); depth > 0) depths_[s.var] = depth;
     statements(s.body);
   } else {
-    const Piece end = math.binary(ir::Op::add, begin, scalar(s.extent));
-    c.loop(begin.type, begin.id, end.id, [&](Ref i) {
-      bind(s.var, {begin.type, {{i, begin.type}}});
+    // Between numbers that fit, it counts in 32 bits, which devices compare at once.
+    std::int64_t first = 0;
+    const bool counts = constant && ir::is_int(s.begin, &first) && first >= 0 && first + extent <= INT32_MAX;
+    const Type type = counts ? i32 : begin.type;
+    const Ref from = counts ? m.integer(i32, first) : begin.id;
+    const Ref end = counts ? m.integer(i32, first + extent) : math.binary(ir::Op::add, begin, scalar(s.extent)).id;
+    depths_[s.var] = ++loops_;
+    c.loop(type, from, end, [&](Ref i) {
+      bind(s.var, {begin.type, {math.convert(begin.type, {i, type})}});
       statements(s.body);
     });
+    --loops_;
   }
+  depths_.erase(s.var);
   vars_.erase(s.var);
   multiples_.erase(s.var);
 }
@@ -83,9 +92,11 @@ void Emitter::let(const ir::KLet& s) {
   Value v = expr(s.value);
   const bool one_index = v.type.is_index() && v.type.lanes == 1;
   bind(s.var, std::move(v), one_index ? known_multiple(s.value) : 1);
+  if (const int depth = depth_of(s.value); depth > 0) depths_[s.var] = depth;
   statements(s.body);
   vars_.erase(s.var);
   multiples_.erase(s.var);
+  depths_.erase(s.var);
 }
 
 void Emitter::statement(const ir::KStmt& s) {

@@ -25,8 +25,10 @@ struct Accesses {
   std::set<ir::Id> buffers, read, written;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> constant;  // first element and lanes of accesses
   std::set<ir::Id> variable;                                          // accessed at addresses that are no constants
+  std::map<ir::Id, int> together;  // lanes of a vector of which all accesses are aligned ones, 4 or 2; 1: there is none
+  Multiples multiples;             // of variables
 
-  void access(ir::Id buffer, const Expr& address) {
+  void access(ir::Id buffer, const Expr& address, bool masked) {
     buffers.insert(buffer);
     const auto ramp = address.type().lanes > 1 ? as_ramp(address) : std::nullopt;
     std::int64_t first = 0;
@@ -35,11 +37,15 @@ struct Accesses {
       constant[buffer].emplace(first, address.type().lanes);
     else
       variable.insert(buffer);
+    const int given = address.type().lanes, lanes = given % 4 == 0 ? 4 : given == 2 ? 2 : 1;
+    const bool aligned = ramp && contiguous && !masked && known_multiple(ramp->base, multiples) % lanes == 0;
+    int& all = together.try_emplace(buffer, lanes).first->second;
+    if (!aligned || all != lanes) all = 1;
   }
   void look(const Expr& e) {
     ir::walk(e, [&](const Expr& x) {
       if (ir::is(x, ir::Op::load)) {
-        access(x.node()->id, ir::args_of(x)[0]);
+        access(x.node()->id, ir::args_of(x)[0], ir::args_of(x).size() > 1);
         read.insert(x.node()->id);
       }
       return true;
@@ -49,15 +55,17 @@ struct Accesses {
     for (const ir::KStmt& s : list) {
       if (s.is<ir::KPrefetch>()) continue;
       for_each_expr(s, [&](const Expr& e) { look(e); });
+      if (const auto* let = s.as<ir::KLet>(); let && let->value.type() == ir::index_type)
+        if (const std::int64_t n = known_multiple(let->value, multiples); n > 1) multiples[let->var] = n;
       if (const auto* store = s.as<ir::KStore>()) {
-        access(store->buffer, store->address);
+        access(store->buffer, store->address, !store->mask.empty());
         written.insert(store->buffer);
         if (store->atomic) read.insert(store->buffer);
       }
       if (const auto* call = s.as<ir::KCall>())
         for (const ir::Call::Actual& a : call->actuals) {
           if (!a.buffer || a.address.empty()) continue;
-          access(a.buffer, a.address);
+          access(a.buffer, a.address, false);
           read.insert(a.buffer), written.insert(a.buffer);
         }
       for (const auto* part : s.bodies()) look(*part);
@@ -157,6 +165,8 @@ class Translator {
         refuse("vulkan", "blocks without clusters, which Vulkan does not have", "a cluster in launch `" + l.name + "`",
                s.where);
     Accesses uses;
+    for (const auto& [id, symbol] : k.symbols)
+      if (symbol.multiple_of > 1) uses.multiples[id] = symbol.multiple_of;
     uses.look(l.body);
     entry.parameters = parameters_of(k, l);
     entry.parameter_bytes = 8 * static_cast<std::int64_t>(entry.parameters.size());
@@ -298,7 +308,8 @@ class Translator {
       if (b.storage == ir::Storage::shared) {
         if (!ir::is_int(b.offset, &offset))
           throw InternalError("spirv: shared buffer " + b.name + " lies at a variable offset");
-        shared[{offset, m.type(b.type.element())}].push_back(&b);
+        const int lanes = elements % uses.together.at(id) == 0 ? uses.together.at(id) : 1;
+        shared[{offset, m.type(b.type.element().with_lanes(lanes))}].push_back(&b);
         continue;
       }
       e.place(id, own(e, b, elements, uses));
@@ -306,8 +317,9 @@ class Translator {
     // Buffers that lie at one offset are never alive together: one variable. Launches share those of one type and size.
     std::map<Ref, std::size_t> used;
     for (const auto& [key, buffers] : shared) {
-      std::int64_t most = 1;
-      for (const ir::KBuffer* b : buffers) most = std::max(most, b->elements.node()->i);
+      const int lanes = m.type(buffers[0]->type.element()) == key.second ? 1 : uses.together.at(buffers[0]->id);
+      std::int64_t most = 1;  // elements of the variable
+      for (const ir::KBuffer* b : buffers) most = std::max(most, b->elements.node()->i / lanes);
       const Ref type = m.array(key.second, most);
       std::vector<Ref>& made = workgroup_[type];
       const std::size_t next = used[type]++;
@@ -317,13 +329,14 @@ class Translator {
       }
       const Ref variable = made[next];
       interface_.insert(variable);
-      entry.shared_bytes += most * (buffers[0]->type.is_bool() ? 4 : buffers[0]->type.bytes());
+      entry.shared_bytes += most * lanes * (buffers[0]->type.is_bool() ? 4 : buffers[0]->type.bytes());
       for (const ir::KBuffer* b : buffers) {
         Place p;
         p.buffer = b;
         p.kind = Place::Kind::array;
         p.variable = variable;
         p.storage = spv::StorageClassWorkgroup;
+        p.lanes = lanes;
         e.place(b->id, p);
       }
     }
