@@ -28,20 +28,22 @@ CHIP, DRIVER = "navi21", "Mesa 22.3.6"
 
 
 def cases():
-    """Name, generator, its parameters."""
+    """Name, target, generator, its parameters."""
     for n in ("1024", "1000", "dynamic"):
         extents = [f"{name}={n}" for name in "MNK"]
         for type_ in ("f32", "f16", "i8"):
-            yield f"matmul {type_} {n}", "matmul", ["type=" + type_] + extents
-    yield "softmax", "softmax", []
-    yield "transpose", "transpose", []
-    yield "add", "add", []
+            yield f"matmul {type_} {n}", "vulkan", "matmul", ["type=" + type_] + extents
+        yield f"matmul f16 {n}, float16", "vulkan+float16", "matmul", ["type=f16"] + extents
+    yield "matmul f32 1024, 128 threads", "vulkan-128", "matmul", ["M=1024", "N=1024", "K=1024"]
+    for name in ("softmax", "transpose", "add"):
+        yield name, "vulkan", name, []
+    yield "softmax, subgroups", "vulkan+subgroup64", "softmax", []
 
 
 def figures(case, arguments, folder):
-    name, generator, parameters = case
+    name, target, generator, parameters = case
     spirv, explained = os.path.join(folder, "kernel.spv"), os.path.join(folder, "explain.txt")
-    command = [arguments.ops, "--quiet", "-g", generator, "-e", f"spirv={spirv},explain={explained}", "target=vulkan"]
+    command = [arguments.ops, "--quiet", "-g", generator, "-e", f"spirv={spirv},explain={explained}", "target=" + target]
     done = subprocess.run(command + parameters, capture_output=True, text=True)
     if done.returncode != 0:
         raise radv.Failed(" ".join(command + parameters) + ":\n" + done.stdout + done.stderr)

@@ -5,11 +5,13 @@
 #include <doctest/doctest.h>
 
 #include <ashlar/codegen/jit.h>
+#include <ashlar/codegen/spirv.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 
 #include "tests/lower/check.h"
+#include "tests/skip.h"
 #include "tests/support/atomic_gpu_operators.h"
 #include "tests/support/variant_operators.h"
 #include "tests/support/gpu_operators.h"
@@ -34,10 +36,13 @@ ir::Kernel lowered(const Schedule& s) {
   return lower(s.scheduled().program, options_for(s.target()));
 }
 
+std::string spirv_text(const ir::Kernel& k) { return codegen::spirv::disassemble(codegen::spirv::translate(k).words); }
+
 std::string last_sentence() { return vulkan::sentence(*ashlar_last_error()); }
 
-void agree(const ir::Kernel& k, const ir::Program& program, const std::vector<Sizes>& shapes) {
-  const codegen::Compiled f = codegen::compile(k, Target::parse("vulkan"));
+void agree(const ir::Kernel& k, const ir::Program& program, const std::vector<Sizes>& shapes,
+           const Target& target = Target::parse("vulkan")) {
+  const codegen::Compiled f = codegen::compile(k, target);
   for (const Sizes& shape : shapes) {
     std::string at = k.name;
     for (const auto& [s, n] : shape) at += " " + s + " = " + std::to_string(n);
@@ -147,6 +152,37 @@ TEST_CASE("reductions over threads") {
   check<gpu_operators::SoftmaxTree>({{{"M", 2}, {"N", 64}}, {{"M", 3}, {"N", 100}}, {{"M", 1}, {"N", 1}}});
   check<gpu_operators::RowSums>({{{"M", 5}, {"N", 100}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
   check<gpu_operators::SumTree>({{{"N", 9000}}, {{"N", 100}}, {{"N", 1}}});
+}
+
+// Warps are the subgroups of the size that the target names, which the pipeline asks for.
+TEST_CASE("reductions over threads by shuffles of a subgroup") {
+  NEEDS_DEVICE;
+  const std::string lanes = std::to_string(ashlar_vulkan_subgroup(TestDevice::get()->queue()));
+  const Target target = Target::parse("vulkan+subgroup" + lanes);
+  const auto by_shuffles = [&]<class Operator>(Operator op, const std::vector<Sizes>& shapes) {
+    const ir::Kernel k = lowered(op.s);
+    CHECK(spirv_text(k).find("OpGroupNonUniformShuffleXor") != std::string::npos);
+    agree(k, op.built.program, shapes, target);
+  };
+  by_shuffles(gpu_operators::SoftmaxTree(target), {{{"M", 2}, {"N", 64}}, {{"M", 3}, {"N", 100}}, {{"M", 1}, {"N", 1}}});
+  by_shuffles(gpu_operators::RowSums(target), {{{"M", 5}, {"N", 100}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
+  by_shuffles(gpu_operators::SumTree(target), {{{"N", 9000}}, {{"N", 100}}, {{"N", 1}}});
+}
+
+TEST_CASE("subgroups of a size that the device does not have are refused") {
+  NEEDS_DEVICE;
+  const std::uint32_t own = ashlar_vulkan_subgroup(TestDevice::get()->queue());
+  const Target target = Target::parse(own == 4 ? "vulkan+subgroup64" : "vulkan+subgroup4");
+  gpu_operators::RowSums op(target);
+  const codegen::Compiled f = codegen::compile(lowered(op.s), target);
+  const Array x = Array::zeros(f32, {4, 8}), y = Array::zeros(f32, {4});
+  const OnDevice in(x), out(y);
+  const std::vector<const void*> arguments = {&in.tensor, &out.tensor};
+  if (const int rc = f.call(arguments); rc == ASHLAR_OK)
+    return skip::because("subgroups of another size", "the device has several");
+  else
+    CHECK(rc == ASHLAR_E_TARGET);
+  CHECK_MESSAGE(last_sentence().find("needs subgroups of ") != std::string::npos, last_sentence());
 }
 
 TEST_CASE("pipelined products, and virtual threads") {

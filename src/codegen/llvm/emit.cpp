@@ -58,7 +58,7 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target, bool line
     code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip, lines).value_or("");
     return code;
   }
-  code.shaders = vulkan_shaders(kernel);
+  code.shaders = vulkan_shaders(kernel, target);
   return code;
 }
 

@@ -7,11 +7,12 @@
 namespace ashlar::codegen {
 
 #ifdef ASHLAR_HAS_SPIRV
-std::vector<spirv::Code> vulkan_shaders(const ir::Kernel& kernel) {
+std::vector<spirv::Code> vulkan_shaders(const ir::Kernel& kernel, const Target& target) {
+  const bool float16 = target.has("float16");
   std::vector<spirv::Code> shaders;
-  shaders.push_back(spirv::translate(kernel));
+  shaders.push_back(spirv::translate(kernel, {.float16 = float16}));
   if ((shaders[0].features & (ASHLAR_VULKAN_FMA32 | ASHLAR_VULKAN_FMA64)) != 0)
-    shaders.push_back(spirv::translate(kernel, {.native_fma = false}));
+    shaders.push_back(spirv::translate(kernel, {.native_fma = false, .float16 = float16}));
   return shaders;
 }
 
@@ -22,7 +23,7 @@ std::vector<std::pair<const char*, void (*)()>> vulkan_entries() {
           {"ashlar_abi1_vulkan_end", entry(&ashlar_abi1_vulkan_end)}};
 }
 #else
-std::vector<spirv::Code> vulkan_shaders(const ir::Kernel&) {
+std::vector<spirv::Code> vulkan_shaders(const ir::Kernel&, const Target&) {
   refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});
 }
 

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include <ashlar/codegen/spirv.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar::codegen {
 
 // The shaders of a kernel, in one form or in the two of Unit::shaders. Refused in a build without the back end.
-std::vector<spirv::Code> vulkan_shaders(const ir::Kernel&);
+std::vector<spirv::Code> vulkan_shaders(const ir::Kernel&, const Target&);
 
 // The entries of the runtime that compiled host code calls, by name; none in such a build.
 std::vector<std::pair<const char*, void (*)()>> vulkan_entries();

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
 namespace ashlar::codegen::spirv {
@@ -55,7 +56,8 @@ Ref Module::type(Type given) {
     lane = once(spv::OpTypeBool, 0, {});
   } else if (t.is_float()) {
     if (t.bits == 64) capability(spv::CapabilityFloat64);
-    (t.bits == 64 ? float64_ : float32_) = true;
+    if (t.bits == 16) capability(spv::CapabilityFloat16);
+    (t.bits == 64 ? float64_ : t.bits == 16 ? float16_ : float32_) = true;
     lane = once(spv::OpTypeFloat, 0, {t.bits});
   } else {
     if (t.bits == 0 || t.bits % 8 != 0)
@@ -111,6 +113,7 @@ Ref Module::real(Type t, double v) {
     const Ref lane = real(t.element(), v);
     return once(spv::OpConstantComposite, type(t), std::vector<Word>(t.lanes, lane));
   }
+  if (t.bits == 16) return once(spv::OpConstant, type(t), {static_cast<Word>(ir::to_bits(ir::float_value(t, v)))});
   if (t.bits == 32) return once(spv::OpConstant, type(t), {std::bit_cast<Word>(static_cast<float>(v))});
   const auto bits = std::bit_cast<std::uint64_t>(v);
   return once(spv::OpConstant, type(t), {static_cast<Word>(bits), static_cast<Word>(bits >> 32)});

@@ -171,7 +171,10 @@ void Emitter::call(const ir::Call& call) {
   // Subgroup operations on integers of other than 32 bits are an extension: their bits travel as words.
   const Type physical = m.registers.physical(t);
   Piece result{value.id, physical};
-  if (physical.is_float() || physical.bits == 32) {
+  if (physical.bits == 16 && physical.is_float()) {
+    const Piece bits = math.bitcast(u16, {value.id, physical});
+    result = math.bitcast(physical, math.convert(u16, moved(math.convert(u32, bits))));
+  } else if (physical.is_float() || physical.bits == 32) {
     result = moved(result);
   } else if (physical.bits == 64) {
     const Piece whole{value.id, u64}, half = math.integer(u64, 32);

@@ -86,7 +86,7 @@ bool grouped(const std::set<std::pair<std::int64_t, int>>& accesses) {
 class Translator {
  public:
   Translator(const ir::Kernel& kernel, const Options& o, const Offers& has)
-      : k(kernel), options(o), offers(has), m({o.index32}) {
+      : k(kernel), options(o), offers(has), m({o.index32, o.float16}) {
     m.capability(spv::CapabilityShader);
     m.capability(spv::CapabilityPhysicalStorageBufferAddresses);
     m.capability(spv::CapabilityInt64);
@@ -98,7 +98,7 @@ class Translator {
     for (const auto& [function, name, interface] : entries_) {
       m.entry(function, name, interface);
       m.mode(function, spv::ExecutionModeLocalSize, {threads_.at(function), 1, 1});
-      for (int bits : {32, 64})
+      for (int bits : {16, 32, 64})
         if (m.uses_float(bits)) {
           const auto width = static_cast<Word>(bits);
           m.mode(function, spv::ExecutionModeSignedZeroInfNanPreserve, {width});
@@ -106,7 +106,7 @@ class Translator {
           m.mode(function, spv::ExecutionModeRoundingModeRTE, {width});
         }
     }
-    if (m.uses_float(32) || m.uses_float(64))
+    if (m.uses_float(16) || m.uses_float(32) || m.uses_float(64))
       for (spv::Capability f :
            {spv::CapabilitySignedZeroInfNanPreserve, spv::CapabilityDenormPreserve, spv::CapabilityRoundingModeRTE})
         m.capability(f);
@@ -133,6 +133,7 @@ class Translator {
         {spv::CapabilityInt8, ASHLAR_VULKAN_INT8},
         {spv::CapabilityInt16, ASHLAR_VULKAN_INT16},
         {spv::CapabilityFloat64, ASHLAR_VULKAN_FLOAT64},
+        {spv::CapabilityFloat16, ASHLAR_VULKAN_FLOAT16},
         {spv::CapabilityStorageBuffer8BitAccess, ASHLAR_VULKAN_STORAGE8},
         {spv::CapabilityStorageBuffer16BitAccess, ASHLAR_VULKAN_STORAGE16},
         {spv::CapabilityGroupNonUniformShuffle, ASHLAR_VULKAN_SHUFFLE},
@@ -256,8 +257,11 @@ class Translator {
       return;
     }
     Piece value{v, t};
-    if (!(t == m.registers.physical(p.type)))
-      value = e.math.convert(p.type.is_bool() ? bool_ : m.registers.physical(p.type), value);
+    const Type physical = m.registers.physical(p.type);
+    if (physical == f16)
+      value = e.math.bitcast(f16, e.math.convert(u16, value));
+    else if (!(t == physical))
+      value = e.math.convert(p.type.is_bool() ? bool_ : physical, value);
     const auto symbol = k.symbols.find(p.id);
     e.bind(p.id, {p.type, {{value.id, p.type}}}, symbol == k.symbols.end() ? 1 : symbol->second.multiple_of);
   }
@@ -359,7 +363,7 @@ class Translator {
       std::vector<Ref> members;
       for (std::int64_t n = 0; n < elements; ++n) {
         const ir::Value v = ir::read_value(t, b.data->data() + static_cast<std::size_t>(n) * size);
-        if (t == f32 || t == f64)
+        if (t == f32 || t == f64 || (t == f16 && m.registers.physical(t) == f16))
           members.push_back(m.real(t, v.f));
         else
           members.push_back(m.integer(t.is_float() ? m.registers.physical(t) : t,
@@ -434,6 +438,16 @@ Offers offers_of(const Options& options) {
   for (const Op op : {Op::floor, Op::ceil, Op::round, Op::trunc})
     all.rows.push_back({op, [](Type t, Type) { return t.element() == f32; }});
   if (options.native_fma) all.rows.push_back({Op::fma, [](Type t, Type) { return t.is_float(); }});
+  // f32 has more than twice the digits of f16, so that to compute there and round again is to round once; but not for fma.
+  if (options.float16) {
+    const auto between = [](Type from, Type to) {
+      const Type x = from.element(), y = to.element();
+      return (x == f16 && y == f32) || (x == f32 && y == f16);
+    };
+    all.rows.push_back({Op::cast, between});
+    for (const Op op : {Op::add, Op::sub, Op::mul, Op::neg, Op::abs, Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge})
+      all.rows.push_back({op, [](Type t, Type) { return t.element() == f16; }, true});
+  }
   return all;
 }
 

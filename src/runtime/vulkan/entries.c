@@ -15,7 +15,9 @@ static const struct {
                  {ASHLAR_VULKAN_SHUFFLE, "shuffles in a subgroup"},
                  {ASHLAR_VULKAN_SHUFFLE_RELATIVE, "relative shuffles in a subgroup"},
                  {ASHLAR_VULKAN_FMA32, "a fused multiply-add of f32 that rounds once"},
-                 {ASHLAR_VULKAN_FMA64, "a fused multiply-add of f64 that rounds once"}};
+                 {ASHLAR_VULKAN_FMA64, "a fused multiply-add of f64 that rounds once"},
+                 {ASHLAR_VULKAN_MEMORY_MODEL, "the memory model of Vulkan (vulkanMemoryModel)"},
+                 {ASHLAR_VULKAN_FLOAT16, "arithmetic on f16 that keeps subnormal numbers and rounds to nearest even (shaderFloat16)"}};
 
 /* The form of the module that the device takes, in *variant. */
 static int choose(ashlar_vulkan_queue* q, ashlar_error* error, const ashlar_abi1_vulkan_module* m, int* variant) {
