@@ -116,7 +116,7 @@ const Base* launcher_of(const targets::Table& table, std::string_view& rest, std
 struct Target::Parsed {
   std::string text, base, cpu, tune, os, triple;
   Architecture of = Architecture::x86_64;
-  std::vector<Feature> on;         // in the order of the table
+  std::vector<Feature> on;             // in the order of the table
   std::vector<std::string> users;      // features of the user's own
   std::vector<std::string> of_device;  // of a device for Vulkan
   std::int64_t caches[3] = {};

@@ -264,9 +264,11 @@ TEST_CASE("features of devices for Vulkan") {
   CHECK(t.device().max_threads == 256);
   CHECK(Target::parse("vulkan").device().warp == 1);
   CHECK_FALSE(Target::parse("vulkan").has("float16"));
-  CHECK(Target::parse("vulkan+float16").launched_by(Target::parse("aarch64-android")).text() == "vulkan-aarch64-android+float16");
+  CHECK(Target::parse("vulkan+float16").launched_by(Target::parse("aarch64-android")).text() ==
+        "vulkan-aarch64-android+float16");
   CHECK(Target::parse("vulkan+avx2+float16").text() == "vulkan+avx2+float16");
-  CHECK_THROWS_WITH_AS((void)Target::parse("vulkan+subgroup8+subgroup16"), doctest::Contains("subgroups of one size"), RefusalError);
+  CHECK_THROWS_WITH_AS((void)Target::parse("vulkan+subgroup8+subgroup16"), doctest::Contains("subgroups of one size"),
+                       RefusalError);
   CHECK_THROWS_AS((void)Target::parse("cuda-sm_80+float16"), RefusalError);
   CHECK_THROWS_AS((void)Target::parse("x86-64+subgroup8"), RefusalError);
   for (const std::string& f : Target::vulkan_features()) CHECK(Target::parse("vulkan+" + f).has(f.c_str()));

@@ -193,8 +193,7 @@ TEST_CASE("f16 as the device computes with it") {
   NEEDS_DEVICE;
   vulkan::TestDevice& device = *vulkan::TestDevice::get();
   if ((ashlar_vulkan_features(device.queue()) & ASHLAR_VULKAN_FLOAT16) == 0)
-    return skip::because("arithmetic on f16",
-                         std::string(ashlar_vulkan_device_name(device.queue())) + " lacks shaderFloat16");
+    return skip::because("arithmetic on f16", std::string(ashlar_vulkan_device_name(device.queue())) + " lacks shaderFloat16");
   options.float16 = true;
   compare(operators::operators_of_floats(f16));
   std::vector<Case> cases;

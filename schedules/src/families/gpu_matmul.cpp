@@ -181,7 +181,8 @@ std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& sco
 
 }  // namespace detail
 
-void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const GpuMatmulOptions& given, Where where) {
+void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const GpuMatmulOptions& given,
+                Where where) {
   const AtLine line(where);
   const GpuMatmulOptions o = completed(s, given, where);
   expect_product(s, product, o, where);

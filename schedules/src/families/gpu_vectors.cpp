@@ -30,9 +30,10 @@ namespace {
 
 constexpr int four = 4;
 
-// Steps of k in a tile: what was asked for, or 64 bytes of a row, at most 32 steps, which are unrolled; fewer where the shared memory of a block has no room for
-// two tiles of them.
-int steps_of(const Schedule& s, const Tensor& A, const Tensor& B, int rows, int columns, const GpuMatmulOptions& o, Where where) {
+// Steps of k in a tile: what was asked for, or 64 bytes of a row, at most 32 steps, which are unrolled; fewer where the shared
+// memory of a block has no room for two tiles of them.
+int steps_of(const Schedule& s, const Tensor& A, const Tensor& B, int rows, int columns, const GpuMatmulOptions& o,
+             Where where) {
   const auto shared = [&](int k) {
     const auto bytes = [&](const Tensor& t, int n) { return (std::int64_t{n} * k * t.type(where).bytes() + 127) / 128 * 128; };
     return o.stages * (bytes(A, rows) + bytes(B, columns));
@@ -42,7 +43,8 @@ int steps_of(const Schedule& s, const Tensor& A, const Tensor& B, int rows, int 
   while (o.block_k == 0 && k > four && shared(k) > device.shared_bytes) k /= 2;
   if (shared(k) > device.shared_bytes)
     refuse("gpu_matmul",
-           "tiles in at most " + std::to_string(device.shared_bytes) + " bytes of shared memory, what a block has on " + device.name,
+           "tiles in at most " + std::to_string(device.shared_bytes) + " bytes of shared memory, what a block has on " +
+               device.name,
            std::to_string(shared(k)) + " bytes", where);
   return k;
 }

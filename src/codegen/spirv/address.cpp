@@ -78,7 +78,8 @@ std::map<int, std::vector<std::pair<Expr, bool>>> Emitter::terms_of(const Expr& 
     } else if (is_sum(t.e)) {
       left.push_back({args[1], t.negative != ir::is(t.e, Op::sub)});
       left.push_back({args[0], t.negative});
-    } else if (ir::is(t.e, Op::mul) && is_sum(args[0]) && depth_of(ir::args_of(args[0])[0]) != depth_of(ir::args_of(args[0])[1])) {
+    } else if (ir::is(t.e, Op::mul) && is_sum(args[0]) &&
+               depth_of(ir::args_of(args[0])[0]) != depth_of(ir::args_of(args[0])[1])) {
       const auto sum = ir::args_of(args[0]);
       left.push_back({ir::mul(sum[1], args[1]), t.negative != ir::is(args[0], Op::sub)});
       left.push_back({ir::mul(sum[0], args[1]), t.negative});
@@ -130,7 +131,8 @@ Ref Emitter::pointer(const Place& p, Type t, Piece at) {
   Ref address = at.id;
   if (!(at.type == u64)) {
     const Piece wide{math.convert(i64, at).id, i64};
-    address = c.op(spv::OpIAdd, m.type(u64), {p.address, math.binary(Op::mul, wide, math.integer(i64, p.buffer->type.bytes())).id});
+    address =
+        c.op(spv::OpIAdd, m.type(u64), {p.address, math.binary(Op::mul, wide, math.integer(i64, p.buffer->type.bytes())).id});
   }
   return c.op(spv::OpConvertUToPtr, m.pointer(spv::StorageClassPhysicalStorageBuffer, m.memory_type(t)), {address});
 }

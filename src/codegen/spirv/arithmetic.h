@@ -4,8 +4,9 @@
 // on a device whose floats behave as docs/codegen.md says.
 //
 // A Piece is a value of at most 4 lanes and the type of the IR that it stands for; in a register index is an integer of 64 or
-// 32 bits, bf16 and the 8-bit floats are integers that hold their bits, and so is f16 unless the device computes with it. Integers carry no sign: `as` changes it freely.
-// Float operations are decorated NoContraction; no instruction is used outside the operands for which it is defined.
+// 32 bits, bf16 and the 8-bit floats are integers that hold their bits, and so is f16 unless the device computes with it.
+// Integers carry no sign: `as` changes it freely. Float operations are decorated NoContraction; no instruction is used outside
+// the operands for which it is defined.
 //
 // Operators are those that a device has (offers_of in translate.cpp), and those without an expansion (codegen/legalise.h).
 //

@@ -77,6 +77,7 @@ class Emitter {
   void store(const ir::KStore&);
   void update(const ir::KStore&);  // an atomic store
   void store_at(ir::Id buffer, const Expr& address, const Value&, const Expr& mask);
+  Word of_device() const;
   Piece load_piece(const Place&, Type, Piece index, std::int64_t align);
   Piece load_half(const Place&, Type, Piece index);
   void store_piece(const Place&, Piece value, Piece index, std::int64_t align);

@@ -3,10 +3,9 @@
 //
 //   scalar                        a load or store; under a condition, a branch around it
 //   ramp of stride 1, device      one access of up to 4 lanes a piece, as aligned as it is known to be
-//   the same, shared              the same where all accesses of the buffer are such and aligned: it is an array of vectors then
-//   constant address, registers   whole variables
-//   anything else, or masked      one lane after another
-//   atomic                        one read-modify-write a lane
+//   the same, shared              the same where all accesses of the buffer are such and aligned: it is an array of vectors
+//   then constant address, registers   whole variables anything else, or masked      one lane after another atomic one
+//   read-modify-write a lane
 //
 // address.cpp has the addresses.
 #include <cstdlib>
@@ -43,19 +42,27 @@ Ref Emitter::to_memory(const Place& p, Piece v) {
   return v.type.is_bool() && p.kind == Place::Kind::device ? math.convert(u8, v).id : v.id;
 }
 
+// What is said of an access to the device's memory: its alignment; and that others may see it.
+Word Emitter::of_device() const {
+  return spv::MemoryAccessAlignedMask | (m.vulkan_memory ? Word{spv::MemoryAccessNonPrivatePointerMask} : Word{0});
+}
+
 Piece Emitter::load_piece(const Place& p, Type t, Piece index, std::int64_t align) {
   const Ref at = pointer(p, t, index);
-  if (p.kind == Place::Kind::array) return {c.op(spv::OpLoad, m.type(t), {at}), t};
-  constexpr Word aligned = spv::MemoryAccessAlignedMask;
-  return from_memory(p, t, c.op(spv::OpLoad, m.memory_type(t), {at, aligned, static_cast<Word>(align)}));
+  const bool shared = p.storage == spv::StorageClassWorkgroup;
+  if (p.kind == Place::Kind::array && !(shared && m.vulkan_memory)) return {c.op(spv::OpLoad, m.type(t), {at}), t};
+  if (p.kind == Place::Kind::array) return {c.op(spv::OpLoad, m.type(t), {at, spv::MemoryAccessNonPrivatePointerMask}), t};
+  return from_memory(p, t, c.op(spv::OpLoad, m.memory_type(t), {at, of_device(), static_cast<Word>(align)}));
 }
 
 void Emitter::store_piece(const Place& p, Piece value, Piece index, std::int64_t align) {
   const Ref at = pointer(p, value.type, index), v = to_memory(p, value);
-  if (p.kind == Place::Kind::array)
-    c.effect(spv::OpStore, {at, v});
+  if (p.kind != Place::Kind::array)
+    c.effect(spv::OpStore, {at, v, of_device(), static_cast<Word>(align)});
+  else if (p.storage == spv::StorageClassWorkgroup && m.vulkan_memory)
+    c.effect(spv::OpStore, {at, v, spv::MemoryAccessNonPrivatePointerMask});
   else
-    c.effect(spv::OpStore, {at, v, spv::MemoryAccessAlignedMask, static_cast<Word>(align)});
+    c.effect(spv::OpStore, {at, v});
 }
 
 // Of two elements to a byte (arguments of i4 and u4): the byte, the half moved to the top, and down again.
@@ -236,7 +243,7 @@ void Emitter::update(const ir::KStore& s) {
   const Value condition = condition_of(s.mask, v.type.lanes);
   const Type element = v.type.element();
   const spv::Op op = operation(*s.atomic, element);
-  const Word scope = p.kind == Place::Kind::device ? spv::ScopeDevice : spv::ScopeWorkgroup;
+  const Word scope = p.kind == Place::Kind::device ? m.device_scope() : Word{spv::ScopeWorkgroup};
   for (int k = 0; k < v.type.lanes; ++k) {
     const Piece index = lane(indices, k), value = lane(v, k);
     const auto one = [&] {

@@ -188,7 +188,8 @@ std::vector<Word> Module::assemble() const {
     put(out, spv::OpExtInstImport, words);
   }
   put(out, spv::OpMemoryModel,
-      {static_cast<Word>(spv::AddressingModelPhysicalStorageBuffer64), static_cast<Word>(spv::MemoryModelGLSL450)});
+      {static_cast<Word>(spv::AddressingModelPhysicalStorageBuffer64),
+       static_cast<Word>(vulkan_memory ? spv::MemoryModelVulkan : spv::MemoryModelGLSL450)});
   for (const auto* part : {&entries_, &modes_, &names_, &decorations_, &globals_, &functions})
     out.insert(out.end(), part->begin(), part->end());
   return out;

@@ -45,6 +45,9 @@ class Module {
   explicit Module(Registers r) : registers(r) {}
 
   const Registers registers;
+  // Vulkan's memory model instead of GLSL's: what threads exchange in memory is told at each access and barrier.
+  bool vulkan_memory = false;
+  Word device_scope() const { return vulkan_memory ? spv::ScopeQueueFamily : spv::ScopeDevice; }
 
   Ref fresh() { return next_++; }
   void capability(spv::Capability c) { capabilities_.insert(static_cast<Word>(c)); }

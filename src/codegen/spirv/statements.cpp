@@ -118,7 +118,9 @@ void Emitter::synchronise(const ir::Sync& s) {
   auto number = [&](Word v) { return m.integer(u32, v); };
   constexpr Word order = spv::MemorySemanticsAcquireReleaseMask, shared = spv::MemorySemanticsWorkgroupMemoryMask,
                  device = spv::MemorySemanticsUniformMemoryMask;
-  const Word own = order | shared | (orders_device_memory ? device : 0);
+  constexpr Word exchanged = Word{spv::MemorySemanticsMakeAvailableMask} | Word{spv::MemorySemanticsMakeVisibleMask};
+  const Word seen = m.vulkan_memory ? exchanged : Word{0};
+  const Word own = order | shared | seen | (orders_device_memory ? device : 0);
   switch (s.kind) {
     case Sync::block:
       c.effect(spv::OpControlBarrier, {number(spv::ScopeWorkgroup), number(spv::ScopeWorkgroup), number(own)});
@@ -129,7 +131,7 @@ void Emitter::synchronise(const ir::Sync& s) {
       c.effect(spv::OpControlBarrier, {number(spv::ScopeSubgroup), number(spv::ScopeSubgroup), number(own)});
       return;
     case Sync::fence_device:
-      c.effect(spv::OpMemoryBarrier, {number(spv::ScopeDevice), number(order | device)});
+      c.effect(spv::OpMemoryBarrier, {number(m.device_scope()), number(order | device | seen)});
       return;
     case Sync::registers:
       return;  // no effect on values

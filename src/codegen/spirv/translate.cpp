@@ -94,6 +94,8 @@ class Translator {
 
   Code run() {
     Code code;
+    for (const ir::KStmt* s : launches_of(k)) m.vulkan_memory = m.vulkan_memory || exchanges(s->get<ir::KLaunch>());
+    if (m.vulkan_memory) m.capability(spv::CapabilityVulkanMemoryModel);
     for (const ir::KStmt* s : launches_of(k)) code.entries.push_back(launch(*s));
     for (const auto& [function, name, interface] : entries_) {
       m.entry(function, name, interface);
@@ -121,6 +123,30 @@ class Translator {
   }
 
  private:
+  // Whether memory of the device is both read and written.
+  bool reads_what_it_writes(const Accesses& uses) const {
+    return std::any_of(uses.written.begin(), uses.written.end(), [&](ir::Id id) {
+      const ir::Storage where = k.buffers.at(id).storage;
+      return uses.read.contains(id) && (where == ir::Storage::argument || where == ir::Storage::workspace);
+    });
+  }
+
+  static bool synchronises(const std::vector<ir::KStmt>& list) {
+    return std::any_of(list.begin(), list.end(), [](const ir::KStmt& s) {
+      if (const auto* sync = s.as<ir::KSync>(); sync && sync->kind != ir::Sync::Kind::registers) return true;
+      const auto parts = s.bodies();
+      return std::any_of(parts.begin(), parts.end(), [](const auto* part) { return synchronises(*part); });
+    });
+  }
+
+  // Whether the threads of a launch may exchange values in memory of the device, which GLSL's memory model orders only for
+  // variables that are declared coherent, and addresses are none.
+  bool exchanges(const ir::KLaunch& l) const {
+    Accesses uses;
+    uses.look(l.body);
+    return synchronises(l.body) && reads_what_it_writes(uses);
+  }
+
   void check(const std::vector<Word>& words, const char* when) const {
     const std::string text = invalid(words);
     if (!text.empty()) throw InternalError("spirv: kernel " + k.name + " is invalid " + when + ": " + text);
@@ -132,6 +158,7 @@ class Translator {
     const std::pair<spv::Capability, std::uint32_t> table[] = {
         {spv::CapabilityInt8, ASHLAR_VULKAN_INT8},
         {spv::CapabilityInt16, ASHLAR_VULKAN_INT16},
+        {spv::CapabilityVulkanMemoryModel, ASHLAR_VULKAN_MEMORY_MODEL},
         {spv::CapabilityFloat64, ASHLAR_VULKAN_FLOAT64},
         {spv::CapabilityFloat16, ASHLAR_VULKAN_FLOAT16},
         {spv::CapabilityStorageBuffer8BitAccess, ASHLAR_VULKAN_STORAGE8},
@@ -181,10 +208,7 @@ class Translator {
     numbers(e, entry, push);
     for (const Parameter& p : entry.parameters) bind(e, p, entry, push);
     storage(e, entry, uses, s.where);
-    e.orders_device_memory = std::any_of(uses.written.begin(), uses.written.end(), [&](ir::Id id) {
-      const ir::Storage where = k.buffers.at(id).storage;
-      return uses.read.contains(id) && (where == ir::Storage::argument || where == ir::Storage::workspace);
-    });
+    e.orders_device_memory = reads_what_it_writes(uses);
     e.statements(l.body);
     const Ref function = m.fresh();
     m.name(function, entry.name);
