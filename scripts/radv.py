@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 KINDS = [  # in the order of the columns; the first that matches, and multiply-adds of one instruction
-    ("dot4", r"v_dot4_?[iu]", 4),
+    ("dot4", r"v_dot4c?_", 4),
     ("dot2", r"v_dot2c?_", 2),
     ("pk_fma", r"v_pk_fma_f16", 2),
     ("pk_math", r"v_pk_", 0),

@@ -40,6 +40,7 @@ namespace targets {
 namespace {
 constexpr const char* kVulkanFeatures[] = {
     "float16",  // arithmetic on f16 that keeps subnormal numbers and rounds to nearest even
+    "dot8",     // dot products of four bytes
 };
 constexpr int kSubgroups[] = {4, 8, 16, 32, 64};
 constexpr std::string_view kSubgroup = "subgroup";
@@ -52,7 +53,8 @@ int subgroup_of(std::string_view feature) {
 }
 
 bool is_vulkan_feature(std::string_view name) {
-  return subgroup_of(name) > 0 || std::find(std::begin(kVulkanFeatures), std::end(kVulkanFeatures), name) != std::end(kVulkanFeatures);
+  return subgroup_of(name) > 0 ||
+         std::find(std::begin(kVulkanFeatures), std::end(kVulkanFeatures), name) != std::end(kVulkanFeatures);
 }
 
 const Device* with_subgroups(const Device& d, int lanes) {

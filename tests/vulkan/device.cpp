@@ -123,7 +123,10 @@ std::string TestDevice::open(bool& absent) {
   if (found == VK_SUCCESS && count == 0) return "no Vulkan device is here";
   absent = false;
   if (found != VK_SUCCESS && found != VK_INCOMPLETE) return "vkEnumeratePhysicalDevices returned " + std::to_string(found);
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dots = {};
+  dots.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES;
   VkPhysicalDeviceSubgroupSizeControlFeatures sizes = {};
+  sizes.pNext = &dots;
   sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
   VkPhysicalDeviceVulkan12Features v12 = {};
   v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
@@ -151,6 +154,8 @@ std::string TestDevice::open(bool& absent) {
   // llvmpipe does not promise it, and does it.
   VkPhysicalDeviceVulkan12Features has12 = {};
   has12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  VkPhysicalDeviceShaderIntegerDotProductFeatures has_dots = dots;
+  has12.pNext = &has_dots;
   VkPhysicalDeviceFeatures2 has = {};
   has.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   has.pNext = &has12;
@@ -158,6 +163,7 @@ std::string TestDevice::open(bool& absent) {
   of_instance(get_features, "vkGetPhysicalDeviceFeatures2");
   get_features(physical, &has);
   v12.shaderFloat16 = has12.shaderFloat16;
+  dots.shaderIntegerDotProduct = has_dots.shaderIntegerDotProduct;
   v12.vulkanMemoryModel = v12.vulkanMemoryModelDeviceScope = has12.vulkanMemoryModel && has12.vulkanMemoryModelDeviceScope;
   PFN_vkCreateDevice create_device;
   of_instance(create_device, "vkCreateDevice");
@@ -178,6 +184,7 @@ std::string TestDevice::open(bool& absent) {
   given.features = ASHLAR_VULKAN_INT8 | ASHLAR_VULKAN_INT16 | ASHLAR_VULKAN_INT64 | ASHLAR_VULKAN_FLOAT64 |
                    ASHLAR_VULKAN_STORAGE8 | ASHLAR_VULKAN_STORAGE16 | ASHLAR_VULKAN_ADDRESSES |
                    (v12.shaderFloat16 ? std::uint32_t{ASHLAR_VULKAN_FLOAT16} : 0u) |
+                   (dots.shaderIntegerDotProduct ? std::uint32_t{ASHLAR_VULKAN_DOT8} : 0u) |
                    (v12.vulkanMemoryModel ? std::uint32_t{ASHLAR_VULKAN_MEMORY_MODEL} : 0u);
   ashlar_error error = {};
   if (ashlar_vulkan_open(&given, &queue_, &error) != ASHLAR_OK) return sentence(error);

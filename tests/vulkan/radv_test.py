@@ -4,7 +4,7 @@
 the main loop, against goldens with a tolerance. No kernel spills more than its golden says. `explain`'s own estimate of
 registers and shared memory is printed beside them.
 
-  radv_test.py --ops ashlar-ops --compiled vulkan_compiled [--bless]
+  radv_test.py --ops ashlar-ops --halves vulkan_halves_gen --compiled vulkan_compiled [--bless]
 
 tests/vulkan/golden/radv.json has the figures. `--bless` writes them anew. Less than the golden is fine up to a tenth: more has to be
 blessed, so that the goldens stay what there is. Returns 77 where there is no such driver.
@@ -27,13 +27,21 @@ SLACK = 4  # instructions, of small counts
 CHIP, DRIVER = "navi21", "Mesa 22.3.6"
 
 
-def cases():
-    """Name, target, generator, its parameters."""
+def cases(arguments):
+    """Name, target, tool, generator, its parameters."""
+    for name, target, generator, parameters in of_library():
+        yield name, target, arguments.ops, generator, parameters
+    yield "matmul f16 1024, sums in f16", "vulkan+float16", arguments.halves, "halves", []
+
+
+def of_library():
     for n in ("1024", "1000", "dynamic"):
         extents = [f"{name}={n}" for name in "MNK"]
         for type_ in ("f32", "f16", "i8"):
             yield f"matmul {type_} {n}", "vulkan", "matmul", ["type=" + type_] + extents
         yield f"matmul f16 {n}, float16", "vulkan+float16", "matmul", ["type=f16"] + extents
+        yield f"matmul i8 {n}, dot8", "vulkan+dot8", "matmul", ["type=i8"] + extents
+        yield f"matmul i8 {n}, dot8, transposed", "vulkan+dot8", "matmul", ["type=i8", "transpose_b=true"] + extents
     yield "matmul f32 1024, 128 threads", "vulkan-128", "matmul", ["M=1024", "N=1024", "K=1024"]
     for name in ("softmax", "transpose", "add"):
         yield name, "vulkan", name, []
@@ -41,9 +49,9 @@ def cases():
 
 
 def figures(case, arguments, folder):
-    name, target, generator, parameters = case
+    name, target, tool, generator, parameters = case
     spirv, explained = os.path.join(folder, "kernel.spv"), os.path.join(folder, "explain.txt")
-    command = [arguments.ops, "--quiet", "-g", generator, "-e", f"spirv={spirv},explain={explained}", "target=" + target]
+    command = [tool, "--quiet", "-g", generator, "-e", f"spirv={spirv},explain={explained}", "target=" + target]
     done = subprocess.run(command + parameters, capture_output=True, text=True)
     if done.returncode != 0:
         raise radv.Failed(" ".join(command + parameters) + ":\n" + done.stdout + done.stderr)
@@ -87,12 +95,13 @@ def differences(name, found, golden):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ops", required=True)
+    parser.add_argument("--halves", required=True)
     parser.add_argument("--compiled", required=True)
     parser.add_argument("--bless", action="store_true")
     arguments = parser.parse_args()
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        for case in cases():
+        for case in cases(arguments):
             found.update(figures(case, arguments, folder))
     for name, (each, estimate) in found.items():
         print(radv.shown(name, each) + f" [explain: {estimate[0]} registers, {estimate[1]} bytes shared]")

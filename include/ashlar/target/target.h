@@ -81,8 +81,8 @@ class Target {  // what code is generated for: "x86-64-v3", "aarch64+dotprod", "
   bool is_gpu() const { return device_ != nullptr; }
   const Device& device() const;                 // InternalError unless the target is a GPU
   static const std::vector<Device>& devices();  // of all GPU targets
-  // Of devices for Vulkan: features that not all have, "float16", "subgroup32". Code that uses one is refused by a device without
-  // it.
+  // Of devices for Vulkan: features that not all have, "float16", "dot8", "subgroup32". Code that uses one is refused by a
+  // device without it.
   static std::vector<std::string> vulkan_features();
   // A GPU whose name says nothing of what launches it, with the plain processor of t's architecture and t's system as that; any
   // other target is itself. "vulkan" by "neoverse-n1-android" is "vulkan-aarch64-android".

@@ -7,6 +7,9 @@
 //       8 rows of A, 4 of each             registers
 //       for k in 4: 8 x 4 sums             a row of B, one fma of four lanes for each row of A
 //
+// With the feature dot8 products of bytes are dot products of four steps of k, for four columns at once (shader::dot4); then a
+// thread's columns lie beside each other.
+//
 // All accesses of shared memory are vectors of four, which is what a device reads at once; a tile of which that holds is an
 // array of vectors in the shader. Past the ends of M, N and K the tiles hold zeros, and the sums of whole tiles are computed,
 // so the loop has no condition; results have.
@@ -15,6 +18,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <ashlar/instructions/shader.h>
 #include <ashlar/ir/program.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedule/stages.h>
@@ -58,6 +62,29 @@ void vector_tile(const Stage& copy, const Loop& at, int wide, Where where) {
   copy.bind(copy.fuse(loops[loops.size() - 2], parts.outer, where), gpu::threads, where);
 }
 
+// A tile of B[k, j] for dot products, whose factors are four steps of k beside each other: copied so, and so in registers.
+void dotted_tile(const Stage& copy, const Loop& at, int rank, Where where) {
+  copy.compute_at(at, where);
+  panel_layout(copy, rank, [](const Var& k, const Var& j) { return ashlar::at(k / four, j, k % four); });
+  const std::vector<Loop> loops = copy.spatial_loops(where);
+  const Split parts = copy.split(loops[loops.size() - 2], four, Tail::exact, where);
+  copy.reorder({parts.outer, where}, loops.back(), parts.inner);
+  copy.vectorize(parts.inner, where).bind(copy.fuse(parts.outer, loops.back(), where), gpu::threads, where);
+}
+void dotted_columns(const Stage& copy, const Loop& at, int rank, Where where) {
+  copy.compute_at(at, where);
+  panel_layout(copy, rank, [](const Var& k, const Var& j) { return ashlar::at(k / four, j, k % four); });
+  const std::vector<Loop> loops = copy.spatial_loops(where);
+  const Split parts = copy.split(loops[loops.size() - 2], four, Tail::exact, where);
+  copy.reorder({parts.outer, where}, loops.back(), parts.inner);
+  copy.unroll(parts.outer, where).unroll(loops.back(), where).vectorize(parts.inner, where);
+}
+
+bool by_dots(const Target& t, Type a, Type b, Type sums) {
+  const auto is_byte = [](Type x) { return x == i8 || x == u8; };
+  return t.has("dot8") && is_byte(a) && is_byte(b) && (sums == i32 || sums == u32);
+}
+
 // The registers that hold what a thread reads of a factor for four steps of k, as rows lie.
 void row_vectors(const Stage& copy, const Loop& at, int wide, Where where) {
   copy.compute_at(at, where);
@@ -88,8 +115,10 @@ void vector_product(Schedule& s, const Stage& sums, const Stage& result, const T
   };
   const int tile_i = tile(o.tile_i, nest[batch], o.threads_i, 8);
   const int tile_j = tile(o.tile_j, nest[batch + 1], o.threads_j, wide ? four : 8);
-  const int places = tile_j % 8 == 0 ? 2 : 1, lanes = tile_j / places;
   const int block_k = steps_of(s, A, B, o.threads_i * tile_i, o.threads_j * tile_j, o, where);
+  const Type type_a = A.type(where), type_b = B.type(where), type = definition(s, sums).values[0].type();
+  const bool dots = by_dots(s.target(), type_a, type_b, type) && tile_j % four == 0 && block_k % four == 0;
+  const int places = tile_j % 8 == 0 && !dots ? 2 : 1, lanes = tile_j / places;
 
   const Stage a = s.cache_read(A, {sums}, Scope::shared, Operand(0, where), where);
   const Stage b = s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where);
@@ -125,19 +154,36 @@ void vector_product(Schedule& s, const Stage& sums, const Stage& result, const T
     start.compute_at(threads.outer_j, where);
     if (s.attempt([&] { start_tile(start, tile_i, lanes, where); })) start.store_in(Scope::stack, where);
   }
-  const Split i = sums.split(of_sums[batch], tile_i, Tail::pad, where);
-  const Split j = sums.split(of_sums[batch + 1], lanes, Tail::pad, where);
+  const Split i = sums.split(of_sums[batch], tile_i, Tail::exact, where);
+  const Split j = sums.split(of_sums[batch + 1], dots ? four : lanes, Tail::exact, where);
   order = {steps.outer, step.outer};
   order.insert(order.end(), of_sums.begin(), of_sums.begin() + static_cast<std::ptrdiff_t>(batch));
-  for (const Loop& l : {i.outer, j.outer, step.inner, i.inner, j.inner}) order.push_back(l);
+  if (dots)
+    order.insert(order.end(), {i.outer, i.inner, j.outer, j.inner, step.inner});
+  else
+    order.insert(order.end(), {i.outer, j.outer, step.inner, i.inner, j.inner});
   sums.reorder(order, where);
-  sums.unroll(step.outer, where).unroll(step.inner, where).unroll(i.inner, where);
+  sums.unroll(step.outer, where).unroll(i.inner, where).unroll(dots ? j.outer : step.inner, where);
 
   vector_tile(a, steps.outer, o.transposed_a ? o.threads_i * tile_i : block_k, where);
-  vector_tile(b, steps.outer, o.transposed_b ? block_k : o.threads_j * tile_j, where);
+  const bool turns = dots && !o.transposed_b;
+  if (turns)
+    dotted_tile(b, steps.outer, rank_of(s, b), where);
+  else
+    vector_tile(b, steps.outer, o.transposed_b ? block_k : o.threads_j * tile_j, where);
   row_vectors(s.cache_read(a, {sums}, Scope::registers, where), step.outer, o.transposed_a ? tile_i : block_k, where);
-  if (o.transposed_b) {
+  if (turns)
+    dotted_columns(s.cache_read(b, {sums}, Scope::registers, where), step.outer, rank_of(s, b), where);
+  else if (o.transposed_b)
     row_vectors(s.cache_read(b, {sums}, Scope::registers, where), step.outer, block_k, where);
+  if (dots) {
+    sums.decompose_init(steps.outer, where);
+    sums.tensorize(j.inner, shader::dot4(type_a, type_b, type, where), where);
+    const Stage start = sums.init(where);
+    const std::vector<Loop> loops = start.nest(where);
+    for (std::size_t l = loops.size() - 3; l + 1 < loops.size(); ++l) start.unroll(loops[l], where);
+    start.vectorize(loops.back(), where);
+  } else if (o.transposed_b) {
     sums.unroll(j.inner, where);
   } else {
     sums.vectorize(j.inner, where);

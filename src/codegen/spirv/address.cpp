@@ -125,7 +125,7 @@ Piece Emitter::behind(const Place& p, Piece at, std::int64_t elements) {
 // A pointer to a value of type t that lies there. Lanes of addresses of which not all are consecutive are indices.
 Ref Emitter::pointer(const Place& p, Type t, Piece at) {
   if (p.kind == Place::Kind::array) {
-    const Ref type = m.pointer(p.storage, m.type(t.element().with_lanes(p.lanes)));
+    const Ref type = m.pointer(p.storage, m.type(held(t.element(), p.lanes)));
     return c.op(spv::OpAccessChain, type, {p.variable, math.convert(u32, at).id});
   }
   Ref address = at.id;

@@ -54,6 +54,9 @@ class Arithmetic {
   Piece splat(Piece scalar, int lanes);
   Piece lane(Piece vector, int k);
   Piece composite(std::span<const Piece> lanes);  // of one type
+  // Four bytes as a word, and back: bytes that were a word are not taken apart and put together again.
+  Piece word_of(Piece bytes);
+  Piece bytes_of(Type, Ref word);
 
  private:
   Piece as(Type t, Piece x) const { return {x.id, t.with_lanes(x.type.lanes)}; }  // the same register
@@ -87,6 +90,7 @@ class Arithmetic {
   Function& c;
   Module& m;
   std::map<Ref, std::int64_t> constants_;  // integers, the same in all lanes
+  std::map<Ref, Ref> words_;               // of four bytes that are one
   std::map<Ref, Piece> extended_;          // 64 bits: of which 32 they are the sign extension
   std::map<Ref, bool> zeros_;              // floats, in all lanes: constants that are 0, and whether it is -0
 };

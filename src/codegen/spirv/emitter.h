@@ -41,6 +41,11 @@ struct Place {
 };
 
 bool by_vectors(const Place&);
+// How so many lanes of an element that are one in registers or shared memory are held: four bytes are a word.
+Type held(Type element, int lanes);
+// Of a tile in registers: where its elements lie, row by row, and whether such places are neighbours.
+std::vector<std::int64_t> registers_of(const ir::IntrinsicOperand&, const ir::Call::Actual&);
+bool are_neighbours(std::span<const std::int64_t>);
 bool is_packed(const Place&);
 
 class Emitter {
@@ -104,6 +109,7 @@ class Emitter {
   void let(const ir::KLet&);
   void synchronise(const ir::Sync&);
   void call(const ir::Call&);
+  void call_of_user(const ir::Call&, const ir::Intrinsic&);  // user_call.cpp
 
   const ir::Kernel& k_;
   const Offers& offers_;  // of the device

@@ -50,13 +50,18 @@ Word Emitter::of_device() const {
 Piece Emitter::load_piece(const Place& p, Type t, Piece index, std::int64_t align) {
   const Ref at = pointer(p, t, index);
   const bool shared = p.storage == spv::StorageClassWorkgroup;
+  if (const Type as = held(t.element(), p.lanes); p.lanes > 1 && !(as == t)) {
+    if (!m.vulkan_memory) return math.bytes_of(t, c.op(spv::OpLoad, m.type(as), {at}));
+    return math.bytes_of(t, c.op(spv::OpLoad, m.type(as), {at, spv::MemoryAccessNonPrivatePointerMask}));
+  }
   if (p.kind == Place::Kind::array && !(shared && m.vulkan_memory)) return {c.op(spv::OpLoad, m.type(t), {at}), t};
   if (p.kind == Place::Kind::array) return {c.op(spv::OpLoad, m.type(t), {at, spv::MemoryAccessNonPrivatePointerMask}), t};
   return from_memory(p, t, c.op(spv::OpLoad, m.memory_type(t), {at, of_device(), static_cast<Word>(align)}));
 }
 
 void Emitter::store_piece(const Place& p, Piece value, Piece index, std::int64_t align) {
-  const Ref at = pointer(p, value.type, index), v = to_memory(p, value);
+  const bool word = p.lanes > 1 && !(held(value.type.element(), p.lanes) == value.type);
+  const Ref at = pointer(p, value.type, index), v = word ? math.word_of(value).id : to_memory(p, value);
   if (p.kind != Place::Kind::array)
     c.effect(spv::OpStore, {at, v, of_device(), static_cast<Word>(align)});
   else if (p.storage == spv::StorageClassWorkgroup && m.vulkan_memory)
@@ -83,7 +88,9 @@ Value Emitter::load_slots(const Place& p, Type t, std::int64_t first) {
     const auto slot = p.slots.find(at);
     if (slot == p.slots.end()) throw InternalError("spirv: a register of " + p.buffer->name + " was not found");
     const auto [count, variable] = slot->second;
-    const Piece whole{c.op(spv::OpLoad, m.type(t.element().with_lanes(count)), {variable}), t.element().with_lanes(count)};
+    const Type group = t.element().with_lanes(count), as = held(t.element(), count);
+    const Ref read = c.op(spv::OpLoad, m.type(as), {variable});
+    const Piece whole = as == group ? Piece{read, group} : math.bytes_of(group, read);
     for (int k = 0; k < count; ++k) lanes.push_back(math.lane(whole, k));
     if (count == t.lanes && lanes.size() == static_cast<std::size_t>(count)) return {t, {whole}};
     at += count;
@@ -105,9 +112,15 @@ void Emitter::store_slots(const Place& p, const Value& v, std::int64_t first) {
       for (int k = 0; k < count; ++k) lanes.push_back(lane(v, n + k));
       part = math.composite(lanes);
     }
-    c.effect(spv::OpStore, {variable, part.id});
+    const bool word = !(held(v.type.element(), count) == part.type);
+    c.effect(spv::OpStore, {variable, word ? math.word_of(part).id : part.id});
     n += count, at += count;
   }
+}
+
+Type held(Type element, int lanes) {
+  const bool bytes = lanes == 4 && (element == i8 || element == u8);
+  return bytes ? u32 : element.with_lanes(lanes);
 }
 
 // Two elements to a byte.

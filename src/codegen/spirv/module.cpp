@@ -182,6 +182,11 @@ std::vector<Word> Module::assemble() const {
   // SPIR-V 1.5: what every Vulkan 1.2 device takes. Generator 0: not registered.
   std::vector<Word> out = {spv::MagicNumber, 0x00010500, 0, next_, 0};
   for (Word c : capabilities_) put(out, spv::OpCapability, {c});
+  for (const std::string& name : extensions_) {
+    std::vector<Word> words;
+    put_text(words, name);
+    put(out, spv::OpExtension, words);
+  }
   if (glsl_) {
     std::vector<Word> words = {glsl_};
     put_text(words, "GLSL.std.450");

@@ -51,6 +51,7 @@ class Module {
 
   Ref fresh() { return next_++; }
   void capability(spv::Capability c) { capabilities_.insert(static_cast<Word>(c)); }
+  void extension(const char* name) { extensions_.insert(name); }
   Ref glsl();  // the instruction set GLSL.std.450
   bool uses_float(int bits) const { return bits == 64 ? float64_ : bits == 16 ? float16_ : float32_; }
 
@@ -92,6 +93,7 @@ class Module {
   Ref next_ = 1, glsl_ = 0;
   bool float16_ = false, float32_ = false, float64_ = false;
   std::set<Word> capabilities_;
+  std::set<std::string> extensions_;
   std::map<std::vector<Word>, Ref> known_;
   std::map<Word, Ref> built_ins_;
   std::set<std::vector<Word>> decorated_;

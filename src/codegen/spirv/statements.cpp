@@ -144,9 +144,10 @@ void Emitter::synchronise(const ir::Sync& s) {
 
 void Emitter::call(const ir::Call& call) {
   const ir::Intrinsic& f = k_.intrinsics.at(call.intrinsic);
+  if (f.is_users()) return call_of_user(call, f);
   const auto known = std::find_if(kShuffles.begin(), kShuffles.end(), [&](const Shuffle& s) { return s.device == f.device; });
   if (known == kShuffles.end())
-    refuse("vulkan", "shuffles within a warp, the only intrinsics that Vulkan's SPIR-V carries",
+    refuse("vulkan", "shuffles within a warp, the only intrinsics beside users' that Vulkan's SPIR-V carries",
            "`" + f.name + "` in kernel `" + k_.name + "`", Where{});
   uses_subgroups = true;
   m.capability(known->capability);

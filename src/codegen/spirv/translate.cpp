@@ -22,6 +22,8 @@ constexpr std::int64_t kPart = 65535;  // blocks along y and z of a dispatch tha
 
 // How the body of a launch accesses its buffers.
 struct Accesses {
+  explicit Accesses(const ir::Kernel& kernel) : k(kernel) {}
+  const ir::Kernel& k;
   std::set<ir::Id> buffers, read, written;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> constant;  // first element and lanes of accesses
   std::set<ir::Id> variable;                                          // accessed at addresses that are no constants
@@ -41,6 +43,18 @@ struct Accesses {
     const bool aligned = ramp && contiguous && !masked && known_multiple(ramp->base, multiples) % lanes == 0;
     int& all = together.try_emplace(buffer, lanes).first->second;
     if (!aligned || all != lanes) all = 1;
+  }
+  // Runs of four, as user_call.cpp accesses them.
+  void tile(const ir::IntrinsicOperand& o, const ir::Call::Actual& a) {
+    const std::vector<std::int64_t> all = registers_of(o, a);
+    const auto one = [&](std::int64_t at) { access(a.buffer, ir::index(at), false); };
+    for (std::size_t n = 0; n < all.size(); n += 4) {
+      const auto row = std::span(all).subspan(n, std::min<std::size_t>(4, all.size() - n));
+      if (row.size() == 4 && are_neighbours(row))
+        access(a.buffer, ir::ramp(ir::index(row[0]), ir::index(1), 4), false);
+      else
+        std::for_each(row.begin(), row.end(), one);
+    }
   }
   void look(const Expr& e) {
     ir::walk(e, [&](const Expr& x) {
@@ -62,12 +76,18 @@ struct Accesses {
         written.insert(store->buffer);
         if (store->atomic) read.insert(store->buffer);
       }
-      if (const auto* call = s.as<ir::KCall>())
-        for (const ir::Call::Actual& a : call->actuals) {
+      if (const auto* call = s.as<ir::KCall>()) {
+        const ir::Intrinsic& f = k.intrinsics.at(call->intrinsic);
+        for (std::size_t n = 0; n < call->actuals.size(); ++n) {
+          const ir::Call::Actual& a = call->actuals[n];
           if (!a.buffer || a.address.empty()) continue;
-          access(a.buffer, a.address, false);
+          if (f.is_users())
+            tile(f.operands[n], a);
+          else
+            access(a.buffer, a.address, false);
           read.insert(a.buffer), written.insert(a.buffer);
         }
+      }
       for (const auto* part : s.bodies()) look(*part);
     }
   }
@@ -142,7 +162,7 @@ class Translator {
   // Whether the threads of a launch may exchange values in memory of the device, which GLSL's memory model orders only for
   // variables that are declared coherent, and addresses are none.
   bool exchanges(const ir::KLaunch& l) const {
-    Accesses uses;
+    Accesses uses(k);
     uses.look(l.body);
     return synchronises(l.body) && reads_what_it_writes(uses);
   }
@@ -161,6 +181,7 @@ class Translator {
         {spv::CapabilityVulkanMemoryModel, ASHLAR_VULKAN_MEMORY_MODEL},
         {spv::CapabilityFloat64, ASHLAR_VULKAN_FLOAT64},
         {spv::CapabilityFloat16, ASHLAR_VULKAN_FLOAT16},
+        {spv::CapabilityDotProduct, ASHLAR_VULKAN_DOT8},
         {spv::CapabilityStorageBuffer8BitAccess, ASHLAR_VULKAN_STORAGE8},
         {spv::CapabilityStorageBuffer16BitAccess, ASHLAR_VULKAN_STORAGE16},
         {spv::CapabilityGroupNonUniformShuffle, ASHLAR_VULKAN_SHUFFLE},
@@ -192,7 +213,7 @@ class Translator {
       if (!c.empty() && !ir::is_int(c, std::int64_t{1}))
         refuse("vulkan", "blocks without clusters, which Vulkan does not have", "a cluster in launch `" + l.name + "`",
                s.where);
-    Accesses uses;
+    Accesses uses(k);
     for (const auto& [id, symbol] : k.symbols)
       if (symbol.multiple_of > 1) uses.multiples[id] = symbol.multiple_of;
     uses.look(l.body);
@@ -337,7 +358,7 @@ class Translator {
         if (!ir::is_int(b.offset, &offset))
           throw InternalError("spirv: shared buffer " + b.name + " lies at a variable offset");
         const int lanes = elements % uses.together.at(id) == 0 ? uses.together.at(id) : 1;
-        shared[{offset, m.type(b.type.element().with_lanes(lanes))}].push_back(&b);
+        shared[{offset, m.type(held(b.type.element(), lanes))}].push_back(&b);
         continue;
       }
       e.place(id, own(e, b, elements, uses));
@@ -418,7 +439,7 @@ class Translator {
       std::int64_t at = first;
       std::vector<int> parts = groups ? piece_lanes(lanes) : std::vector<int>(static_cast<std::size_t>(lanes), 1);
       for (int n : parts) {
-        if (!p.slots.contains(at)) p.slots[at] = {n, e.c.local(m.type(b.type.element().with_lanes(n)))};
+        if (!p.slots.contains(at)) p.slots[at] = {n, e.c.local(m.type(held(b.type.element(), n)))};
         at += n;
       }
     }

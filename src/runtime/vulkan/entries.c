@@ -18,7 +18,8 @@ static const struct {
     {ASHLAR_VULKAN_FMA32, "a fused multiply-add of f32 that rounds once"},
     {ASHLAR_VULKAN_FMA64, "a fused multiply-add of f64 that rounds once"},
     {ASHLAR_VULKAN_MEMORY_MODEL, "the memory model of Vulkan (vulkanMemoryModel)"},
-    {ASHLAR_VULKAN_FLOAT16, "arithmetic on f16 that keeps subnormal numbers and rounds to nearest even (shaderFloat16)"}};
+    {ASHLAR_VULKAN_FLOAT16, "arithmetic on f16 that keeps subnormal numbers and rounds to nearest even (shaderFloat16)"},
+    {ASHLAR_VULKAN_DOT8, "dot products of four bytes (shaderIntegerDotProduct)"}};
 
 /* The form of the module that the device takes, in *variant. */
 static int choose(ashlar_vulkan_queue* q, ashlar_error* error, const ashlar_abi1_vulkan_module* m, int* variant) {

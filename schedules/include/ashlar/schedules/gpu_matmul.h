@@ -19,7 +19,8 @@
 //           8 x 4 results
 //
 // On Vulkan threads read tiles in shared memory as vectors of four, copies move four elements at a time, and a block has the
-// threads that the device has: for vulkan-128 it computes 64 x 128 results.
+// threads that the device has: for vulkan-128 it computes 64 x 128 results. With the feature dot8 products of bytes are dot
+// products of four steps of k, equal to the bit.
 //
 // Sums in registers over tiles in shared memory are described by Volkov and Demmel, Benchmarking GPUs to tune dense linear
 // algebra, 2008. Neighbouring threads each read 4 neighbours of a row of the B tile, and share one element of the A tile. Sums
