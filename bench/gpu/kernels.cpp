@@ -10,6 +10,7 @@
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
 #include <ashlar/ops.h>
+#include <ashlar/runtime/cuda.h>
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/schedules.h>
 
@@ -99,6 +100,16 @@ ir::Kernel product_by_family(Type type, const std::string& target) {
   return cuda::lowered(s);
 }
 
+// A persistent kernel has a block for each.
+std::int64_t multiprocessors() {
+  int count = 0;
+  ashlar_error error = {};
+  if (ashlar_cuda_multiprocessors(nullptr, &count, &error) == ASHLAR_OK) return count;
+  std::string why(ashlar_error_text(&error, nullptr, 0), '\0');
+  ashlar_error_text(&error, why.data(), why.size() + 1);
+  throw std::runtime_error(why);
+}
+
 }  // namespace
 
 ir::Kernel kernel_named(const std::string& name, const std::string& target) {
@@ -117,7 +128,7 @@ ir::Kernel kernel_named(const std::string& name, const std::string& target) {
   if (name.rfind("ashlar-ops ", 0) == 0) return library_kernel(name.substr(11), target);
   if (name == "gpu_matmul f32") return product_by_family(f32, target);
   if (name == "gpu_matmul bf16") return product_by_family(bf16, target);
-  if (name == "matmul" && target == "cuda-sm_90a") return launches::persistent::matmul(132).k;
+  if (name == "matmul" && target == "cuda-sm_90a") return launches::persistent::matmul(multiprocessors()).k;
   throw std::runtime_error("no kernel " + name + " for " + target);
 }
 

@@ -41,9 +41,10 @@ class Legal {
 }  // namespace
 
 bool offered(const Offers& offers, ir::Op op, Type operand, Type result) {
-  if (ir::is_narrow(operand) && ir::operation(op).kind != ir::Kind::conversion) return false;  // computed in f32
-  return std::any_of(offers.rows.begin(), offers.rows.end(),
-                     [&](const Offer& o) { return o.op == op && (!o.of || o.of(operand, result)); });
+  const bool computes_narrow = ir::is_narrow(operand) && ir::operation(op).kind != ir::Kind::conversion;
+  return std::any_of(offers.rows.begin(), offers.rows.end(), [&](const Offer& o) {
+    return o.op == op && (o.narrow || !computes_narrow) && (!o.of || o.of(operand, result));
+  });
 }
 
 Expr legal(const Expr& e, const Offers& offers) {

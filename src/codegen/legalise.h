@@ -19,10 +19,11 @@
 namespace ashlar::codegen {
 
 // An operator with an expansion that a target offers all the same, on operands of all types or of some.
-// None is needed for operators without an expansion. Arithmetic on narrow floats is f32's everywhere.
+// None is needed for operators without an expansion. Arithmetic on narrow floats is f32's unless an offer names them.
 struct Offer {
   ir::Op op;
   std::function<bool(Type operand, Type result)> of = {};
+  bool narrow = false;  // of narrow floats
 };
 struct Offers {
   std::vector<Offer> rows;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <ashlar/ir/refusal.h>
@@ -18,10 +19,18 @@ Kind kind_of(const Target& t) { return !t.is_gpu() ? processor : t.device().kind
 
 std::string named(const Target& t) { return std::string(t.text()); }
 
+// What a target asks of a device for Vulkan beyond its size.
+std::vector<std::string> of_device(const Target& t) {
+  std::vector<std::string> all;
+  for (const std::string& f : Target::vulkan_features())
+    if (t.has(f.c_str())) all.push_back(f);
+  return all;
+}
+
 bool alike(const Target& a, const Target& b) {
   if (kind_of(a) != kind_of(b)) return false;
   if (kind_of(a) == processor) return needs_of(a).features == needs_of(b).features;
-  return std::string_view(a.device().name) == b.device().name;
+  return std::string_view(a.device().name) == b.device().name && of_device(a) == of_device(b);
 }
 
 // Which of the code for one capability comes first: for that chip alone, for its family, for all later ones.
@@ -34,7 +43,9 @@ int width(const Target& t) {
 bool earlier(const Target& a, const Target& b) {
   if (kind_of(a) != kind_of(b)) return kind_of(a) < kind_of(b);
   const Device &x = a.device(), &y = b.device();
-  if (kind_of(a) == vulkan) return std::pair(x.max_threads, x.shared_bytes) > std::pair(y.max_threads, y.shared_bytes);
+  if (kind_of(a) == vulkan)
+    return std::tuple(of_device(a).size(), x.max_threads, x.shared_bytes) >
+           std::tuple(of_device(b).size(), y.max_threads, y.shared_bytes);
   return std::pair(-compute_capability(a), width(a)) < std::pair(-compute_capability(b), width(b));
 }
 

@@ -114,14 +114,15 @@ std::string targets_text() {
   text += "a system that is not named is the first of those that a target is for; none: no operating system\n";
   for (const Architecture a : architectures)
     text += fmt::format("features of {}:\n{}", name_of(a), wrapped(Target::features(a), 2));
-  return text;
+  return text + "features of devices for vulkan:\n" + wrapped(Target::vulkan_features(), 2);
 }
 
 namespace {
 
 std::string short_targets_text() {
   return "targets, BASE[-SYSTEM][(+|-)FEATURE]... (--list-targets says what each has):\n" + wrapped(Target::names(), 2) +
-         "features of x86-64:\n" + wrapped(Target::features(Architecture::x86_64), 2);
+         "features of x86-64:\n" + wrapped(Target::features(Architecture::x86_64), 2) +
+         "features of devices for vulkan:\n" + wrapped(Target::vulkan_features(), 2);
 }
 
 }  // namespace

@@ -388,10 +388,12 @@ class Sealer {
 
   static std::string shown_as(const ir::Placeholder& p) { return "{" + p.name + (p.field.empty() ? "" : "." + p.field) + "}"; }
 
-  // {A.value} and {A.result}: a vector of all elements, which only LLVM has, and of a constant number.
+  // {A.value} and {A.result}: all elements, of a constant number, which the texts for LLVM and SPIR-V take.
   void taken_by_value(const Operand_& o, const ir::Placeholder& p, const std::string& end, Where where) const {
-    if (end != schedule::name_of(Backend::llvm)) no("{" + o.name + ".ptr} in the text for " + end, shown_as(p), where);
-    if (o.shape.empty()) no("constant extents of " + o.name + ", which the text for llvm takes by value", "a Symbol", where);
+    if (end != schedule::name_of(Backend::llvm) && end != schedule::name_of(Backend::spirv))
+      no("{" + o.name + ".ptr} in the text for " + end, shown_as(p), where);
+    if (o.shape.empty())
+      no("constant extents of " + o.name + ", which the text for " + end + " takes by value", "a Symbol", where);
     if (p.field == "value" && o.access == Operand_::Access::write)
       no("{" + o.name + ".result}, since " + o.name + " is written", shown_as(p), where);
     if (p.field == "result" && o.access == Operand_::Access::read)

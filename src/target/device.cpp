@@ -5,8 +5,13 @@
 // sm_89 GeForce RTX 4090 (NVIDIA Ada GPU Architecture), sm_90 H100 SXM5 (NVIDIA H100 Tensor Core GPU Architecture), sm_100 B200
 // (CUDA's Blackwell Tuning Guide), sm_120 GeForce RTX 5090 (NVIDIA RTX Blackwell GPU Architecture). sm_103 is unknown: NVIDIA
 // tells of 160 in Blackwell Ultra, not how many of them a product has.
+#include <algorithm>
+#include <iterator>
+
 #include <ashlar/ir/refusal.h>
 #include <ashlar/target/target.h>
+
+#include "target/table.h"
 
 namespace ashlar {
 
@@ -33,6 +38,49 @@ const std::vector<Device>& Target::devices() {
       {"cuda-sm_120f", K::cuda, "sm_120f", 32, 1024, 99 << 10, 255, 64 << 10, 100 << 10, 1536, {most, 65535, 65535}, 170},
   };
   return table;
+}
+
+namespace targets {
+
+namespace {
+constexpr const char* kVulkanFeatures[] = {
+    "float16",  // arithmetic on f16 that keeps subnormal numbers and rounds to nearest even
+    "dot8",     // dot products of four bytes
+};
+constexpr int kSubgroups[] = {4, 8, 16, 32, 64};
+constexpr std::string_view kSubgroup = "subgroup";
+}  // namespace
+
+int subgroup_of(std::string_view feature) {
+  for (const int lanes : kSubgroups)
+    if (feature == std::string(kSubgroup) + std::to_string(lanes)) return lanes;
+  return 0;
+}
+
+bool is_vulkan_feature(std::string_view name) {
+  return subgroup_of(name) > 0 ||
+         std::find(std::begin(kVulkanFeatures), std::end(kVulkanFeatures), name) != std::end(kVulkanFeatures);
+}
+
+const Device* with_subgroups(const Device& d, int lanes) {
+  static const std::vector<Device> table = [] {
+    std::vector<Device> all;
+    for (const Device& each : Target::devices())
+      for (const int n : kSubgroups)
+        if (each.kind == Device::Kind::vulkan) all.push_back(each), all.back().warp = n;
+    return all;
+  }();
+  for (const Device& each : table)
+    if (std::string_view(each.name) == d.name && each.warp == lanes) return &each;
+  throw InternalError("target: no device with subgroups of " + std::to_string(lanes));
+}
+
+}  // namespace targets
+
+std::vector<std::string> Target::vulkan_features() {
+  std::vector<std::string> all(std::begin(targets::kVulkanFeatures), std::end(targets::kVulkanFeatures));
+  for (const int lanes : targets::kSubgroups) all.push_back(std::string(targets::kSubgroup) + std::to_string(lanes));
+  return all;
 }
 
 const Device& Target::device() const {

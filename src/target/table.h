@@ -74,6 +74,10 @@ class Locked {
 bool has_here(const Feature&);                          // whether this machine is known to have it
 int number_of(Architecture, std::string_view feature);  // its bit in runtime/cpu.h; -1: the runtime cannot tell
 void read_caches(std::int64_t (&bytes)[3]);             // of this machine, by level; zero where they are not told
-extern const std::string_view built_in_json;            // src/target/targets.json
+// Features of devices for Vulkan (Target::vulkan_features).
+bool is_vulkan_feature(std::string_view);
+int subgroup_of(std::string_view feature);               // lanes that it names; 0: none
+const Device* with_subgroups(const Device&, int lanes);  // a device for Vulkan whose warps are subgroups of that size
+extern const std::string_view built_in_json;             // src/target/targets.json
 
 }  // namespace ashlar::targets

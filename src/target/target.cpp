@@ -116,8 +116,9 @@ const Base* launcher_of(const targets::Table& table, std::string_view& rest, std
 struct Target::Parsed {
   std::string text, base, cpu, tune, os, triple;
   Architecture of = Architecture::x86_64;
-  std::vector<Feature> on;         // in the order of the table
-  std::vector<std::string> users;  // features of the user's own
+  std::vector<Feature> on;             // in the order of the table
+  std::vector<std::string> users;      // features of the user's own
+  std::vector<std::string> of_device;  // of a device for Vulkan
   std::int64_t caches[3] = {};
   int cache_line = 64;
   const Device* device = nullptr;
@@ -208,7 +209,8 @@ Target Target::parse(std::string_view name, Where where) {
   p.os = systems.front();
   const std::string usual = p.os;
   const auto has_system = [&](std::string_view w) { return std::find(systems.begin(), systems.end(), w) != systems.end(); };
-  std::string suffixes;
+  std::string suffixes, device_suffixes;
+  const bool vulkan = p.device && p.device->kind == Device::Kind::vulkan;
   while (!rest.empty()) {
     const char sign = rest[0];
     rest.remove_prefix(1);
@@ -226,6 +228,16 @@ Target Target::parse(std::string_view name, Where where) {
       p.os = word;
       continue;
     }
+    if (vulkan && sign == '+' && targets::is_vulkan_feature(word)) {
+      if (std::find(p.of_device.begin(), p.of_device.end(), word) != p.of_device.end()) continue;
+      if (const int lanes = targets::subgroup_of(word)) {
+        if (p.device->warp != 1) refuse("target", "subgroups of one size", found, where);
+        p.device = targets::with_subgroups(*p.device, lanes);
+      }
+      p.of_device.push_back(word);
+      device_suffixes += sign + word;
+      continue;
+    }
     const Feature* feature = table->feature(p.of, word);
     if (!feature && is_declared(word)) {
       std::erase(p.users, word);
@@ -234,7 +246,10 @@ Target Target::parse(std::string_view name, Where where) {
       continue;
     }
     if (!feature)
-      refuse("target", "a system (-" + listed(systems, ", -") + ") or a feature: " + listed(features(p.of)), found, where);
+      refuse("target",
+             "a system (-" + listed(systems, ", -") + ") or a feature: " + listed(features(p.of)) +
+                 (vulkan ? "; of the device: " + listed(vulkan_features()) : ""),
+             found, where);
     if (sign == '-' && feature->always)
       refuse("target", word + ", which every machine of " + std::string(name_of(p.of)) + " has", "`" + std::string(name) + "`",
              where);
@@ -248,8 +263,9 @@ Target Target::parse(std::string_view name, Where where) {
     if (f.of == p.of && on.has(f.name)) p.on.push_back(f);
   p.triple = *table->system(p.os)->triple(p.of);
   if (const std::size_t at = p.triple.find("ARCH"); at != p.triple.npos) p.triple.replace(at, 4, base->arch);
-  p.says_launcher = p.device && name != p.base;
-  p.text = p.base + launched_by + (p.os == usual ? "" : "-" + p.os) + suffixes;
+  const std::string launcher = launched_by + (p.os == usual ? "" : "-" + p.os) + suffixes;
+  p.says_launcher = p.device && name != p.base + device_suffixes;
+  p.text = p.base + launcher + device_suffixes;
   return Target(p);
 }
 
@@ -276,6 +292,7 @@ Target::Target(const Parsed& p)
   }
   if (device_) vector_bits_ = narrow_vector_bits_ = 128, vector_registers_ = 16;  // the same on every host
   enabled_.insert(enabled_.end(), p.users.begin(), p.users.end());
+  enabled_.insert(enabled_.end(), p.of_device.begin(), p.of_device.end());
   std::copy(std::begin(p.caches), std::end(p.caches), std::begin(caches_));
 }
 
@@ -283,7 +300,8 @@ Target Target::launched_by(const Target& t, Where where) const {
   if (!device_ || says_launcher_ || (t.architecture() == architecture_ && t.os() == os_)) return *this;
   const Locked table;
   for (const Base& b : table->bases)  // the first of an architecture is the plain one
-    if (b.of == t.architecture()) return parse(base_ + "-" + b.name + "-" + std::string(t.os()), where);
+    if (b.of == t.architecture())
+      return parse(base_ + "-" + b.name + "-" + std::string(t.os()) + text_.substr(base_.size()), where);
   throw InternalError("target: no processor of " + std::string(name_of(t.architecture())));
 }
 

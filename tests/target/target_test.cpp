@@ -256,6 +256,24 @@ TEST_CASE("GPUs: the device, and the processor that launches it") {
   CHECK_THROWS_AS((void)Target::parse("x86-64").device(), InternalError);
 }
 
+TEST_CASE("features of devices for Vulkan") {
+  const Target t = Target::parse("vulkan-256+float16+subgroup32");
+  CHECK(t.text() == "vulkan-256+float16+subgroup32");
+  CHECK(t.has("float16"));
+  CHECK(t.device().warp == 32);
+  CHECK(t.device().max_threads == 256);
+  CHECK(Target::parse("vulkan").device().warp == 1);
+  CHECK_FALSE(Target::parse("vulkan").has("float16"));
+  CHECK(Target::parse("vulkan+float16").launched_by(Target::parse("aarch64-android")).text() ==
+        "vulkan-aarch64-android+float16");
+  CHECK(Target::parse("vulkan+avx2+float16").text() == "vulkan+avx2+float16");
+  CHECK_THROWS_WITH_AS((void)Target::parse("vulkan+subgroup8+subgroup16"), doctest::Contains("subgroups of one size"),
+                       RefusalError);
+  CHECK_THROWS_AS((void)Target::parse("cuda-sm_80+float16"), RefusalError);
+  CHECK_THROWS_AS((void)Target::parse("x86-64+subgroup8"), RefusalError);
+  for (const std::string& f : Target::vulkan_features()) CHECK(Target::parse("vulkan+" + f).has(f.c_str()));
+}
+
 TEST_CASE("what a target needs of the processor, as the runtime asks for it") {
   const auto bit = [](int number) { return std::uint64_t{1} << number; };
   const auto needs = [](const char* name) { return needs_of(Target::parse(name)).features; };

@@ -123,7 +123,10 @@ std::string TestDevice::open(bool& absent) {
   if (found == VK_SUCCESS && count == 0) return "no Vulkan device is here";
   absent = false;
   if (found != VK_SUCCESS && found != VK_INCOMPLETE) return "vkEnumeratePhysicalDevices returned " + std::to_string(found);
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dots = {};
+  dots.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES;
   VkPhysicalDeviceSubgroupSizeControlFeatures sizes = {};
+  sizes.pNext = &dots;
   sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
   VkPhysicalDeviceVulkan12Features v12 = {};
   v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
@@ -147,6 +150,21 @@ std::string TestDevice::open(bool& absent) {
   device_info.pNext = &base;
   device_info.queueCreateInfoCount = 1;
   device_info.pQueueCreateInfos = &queue;
+  // What not all devices have is switched on where it is there. That subnormal numbers of f16 stay is taken for granted: Mesa's
+  // llvmpipe does not promise it, and does it.
+  VkPhysicalDeviceVulkan12Features has12 = {};
+  has12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  VkPhysicalDeviceShaderIntegerDotProductFeatures has_dots = dots;
+  has12.pNext = &has_dots;
+  VkPhysicalDeviceFeatures2 has = {};
+  has.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  has.pNext = &has12;
+  PFN_vkGetPhysicalDeviceFeatures2 get_features;
+  of_instance(get_features, "vkGetPhysicalDeviceFeatures2");
+  get_features(physical, &has);
+  v12.shaderFloat16 = has12.shaderFloat16;
+  dots.shaderIntegerDotProduct = has_dots.shaderIntegerDotProduct;
+  v12.vulkanMemoryModel = v12.vulkanMemoryModelDeviceScope = has12.vulkanMemoryModel && has12.vulkanMemoryModelDeviceScope;
   PFN_vkCreateDevice create_device;
   of_instance(create_device, "vkCreateDevice");
   VkDevice device = nullptr;
@@ -164,7 +182,10 @@ std::string TestDevice::open(bool& absent) {
   given.get_instance_proc_addr = reinterpret_cast<void*>(get);
   given.instance = instance, given.physical_device = physical, given.device = device, given.queue = handle;
   given.features = ASHLAR_VULKAN_INT8 | ASHLAR_VULKAN_INT16 | ASHLAR_VULKAN_INT64 | ASHLAR_VULKAN_FLOAT64 |
-                   ASHLAR_VULKAN_STORAGE8 | ASHLAR_VULKAN_STORAGE16 | ASHLAR_VULKAN_ADDRESSES;
+                   ASHLAR_VULKAN_STORAGE8 | ASHLAR_VULKAN_STORAGE16 | ASHLAR_VULKAN_ADDRESSES |
+                   (v12.shaderFloat16 ? std::uint32_t{ASHLAR_VULKAN_FLOAT16} : 0u) |
+                   (dots.shaderIntegerDotProduct ? std::uint32_t{ASHLAR_VULKAN_DOT8} : 0u) |
+                   (v12.vulkanMemoryModel ? std::uint32_t{ASHLAR_VULKAN_MEMORY_MODEL} : 0u);
   ashlar_error error = {};
   if (ashlar_vulkan_open(&given, &queue_, &error) != ASHLAR_OK) return sentence(error);
   return "";

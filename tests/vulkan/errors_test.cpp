@@ -336,6 +336,15 @@ TEST_CASE("a device without a feature is told by its name and the feature's") {
   std::vector<Bytes> memory = {Bytes(32)};
   CHECK(has(TestDevice::get()->run(b.k, memory, {}, {}, queue), "lacks f64 (shaderFloat64)"));
   ashlar_vulkan_close(queue);
+  given.features &= ~static_cast<std::uint32_t>(ASHLAR_VULKAN_FLOAT16);
+  REQUIRE(ashlar_vulkan_open(&given, &queue, &error) == ASHLAR_OK);
+  Builder h("halves");
+  const Id z = h.output("z", f16, {num(4)});
+  h.launch(num(1), 4, 0, [&](const Expr&, const Expr& thread) { h.store(z, thread, h.at(z, thread) + h.at(z, thread)); });
+  memory = {Bytes(8)};
+  CHECK(has(TestDevice::get()->run(h.k, memory, {}, {.float16 = true}, queue), "lacks arithmetic on f16"));
+  CHECK(TestDevice::get()->run(h.k, memory, {}, {}, queue) == "");
+  ashlar_vulkan_close(queue);
   given.features = 0;
   CHECK(ashlar_vulkan_open(&given, &queue, &error) == ASHLAR_E_TARGET);
   CHECK(has(vulkan::sentence(error), "lacks bufferDeviceAddress"));

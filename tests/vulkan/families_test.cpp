@@ -7,6 +7,7 @@
 #include <ashlar/codegen/jit.h>
 
 #include "tests/schedules/gpu_programs.h"
+#include "tests/skip.h"
 #include "tests/vulkan/device.h"
 
 using namespace ashlar;
@@ -38,11 +39,8 @@ class Uploaded {  // a tensor of the device with the contents of an array
   ashlar_vulkan_buffer* buffer_ = nullptr;
 };
 
-}  // namespace
-
-TEST_CASE("families for devices, and programs by default") {
-  if (!TestDevice::get()) return;
-  const Target target = Target::parse("vulkan");
+void check_all(const Target& target) {
+  CAPTURE(std::string(target.text()));
   for (const schedules_test::DeviceProgram& p : schedules_test::device_programs()) {
     CAPTURE(p.name);
     const schedules_test::DeviceRuns r = runs_of(p, target);
@@ -73,4 +71,21 @@ TEST_CASE("families for devices, and programs by default") {
     CHECK(TestDevice::get()->said() == "");
     TestDevice::get()->forget();
   }
+}
+
+}  // namespace
+
+TEST_CASE("families for devices, and programs by default") {
+  if (TestDevice::get()) check_all(Target::parse("vulkan"));
+}
+
+TEST_CASE("the same in blocks of 128 threads, by subgroups, and with arithmetic on f16") {
+  if (!TestDevice::get()) return;
+  const ashlar_vulkan_queue* queue = TestDevice::get()->queue();
+  std::string target = "vulkan-128+subgroup" + std::to_string(ashlar_vulkan_subgroup(queue));
+  if ((ashlar_vulkan_features(queue) & ASHLAR_VULKAN_FLOAT16) != 0)
+    target += "+float16";
+  else
+    skip::because("families with arithmetic on f16", std::string(ashlar_vulkan_device_name(queue)) + " lacks shaderFloat16");
+  check_all(Target::parse(target));
 }

@@ -433,3 +433,49 @@ TEST_CASE("grids beyond the limits along y and z are dispatched in parts, each b
     CHECK(wrong == 0);
   }
 }
+
+TEST_CASE(
+    "threads that exchange values in a buffer while a launch runs do so under Vulkan's memory model, others do not need it") {
+  NEEDS_DEVICE;
+  loader().loader_reset();
+  Builder b("turned");
+  const Id y = b.output("y", i32, {num(64)});
+  b.launch(num(1), 64, 0, [&](const Expr&, const Expr& thread) {
+    b.store(y, thread, ir::cast(i32, thread));
+    b.block_barrier({"y"});
+    const Expr other = b.let("other", b.at(y, num(63) - thread));
+    b.block_barrier({"y"});
+    b.store(y, thread, other);
+  });
+  const codegen::spirv::Code code = codegen::spirv::translate(b.k), plain = codegen::spirv::translate(filled().k);
+  const std::string text = codegen::spirv::disassemble(code.words);
+  CHECK((code.features & ASHLAR_VULKAN_MEMORY_MODEL) != 0);
+  CHECK((plain.features & ASHLAR_VULKAN_MEMORY_MODEL) == 0);
+  CHECK(text.find("OpMemoryModel PhysicalStorageBuffer64 Vulkan") != std::string::npos);
+  CHECK(text.find("Aligned|NonPrivatePointer") != std::string::npos);
+  CHECK(codegen::spirv::disassemble(plain.words).find("OpMemoryModel PhysicalStorageBuffer64 GLSL450") != std::string::npos);
+  // AcquireRelease, UniformMemory, WorkgroupMemory, MakeAvailable, MakeVisible
+  CHECK(text.find("OpConstant %uint 24904") != std::string::npos);
+  Bytes expected(256);
+  for (std::int32_t k = 0; k < 64; ++k) {
+    const std::int32_t v = 63 - k;
+    std::memcpy(&expected[static_cast<std::size_t>(k) * 4], &v, 4);
+  }
+  const Queue own;
+  for (ashlar_vulkan_queue* const queue : {TestDevice::get()->queue(), own.queue}) {
+    std::vector<Bytes> memory = {Bytes(256)};
+    CHECK(TestDevice::get()->run(b.k, memory, {}, {}, queue) == "");
+    CHECK(memory[0] == expected);
+  }
+  CHECK_MESSAGE(TestDevice::get()->messages().empty(), TestDevice::get()->said());
+
+  ashlar_vulkan_given given = TestDevice::get()->given();
+  given.features &= ~static_cast<std::uint32_t>(ASHLAR_VULKAN_MEMORY_MODEL);
+  ashlar_vulkan_queue* without = nullptr;
+  ashlar_error error = {};
+  REQUIRE(ashlar_vulkan_open(&given, &without, &error) == ASHLAR_OK);
+  std::vector<Bytes> memory = {Bytes(256)};
+  const std::string said = TestDevice::get()->run(b.k, memory, {}, {}, without);
+  CHECK_MESSAGE(said.find("lacks the memory model of Vulkan (vulkanMemoryModel)") != std::string::npos, said);
+  ashlar_vulkan_close(without);
+}

@@ -12,6 +12,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
+#include "tests/skip.h"
 #include "tests/support/operator_cases.h"
 #include "tests/vulkan/device.h"
 
@@ -22,6 +23,8 @@ using operators::Case, operators::edges, operators::pairs;
 using vulkan::Bytes;
 
 namespace {
+
+codegen::spirv::Options options;  // of the shaders
 
 // All cases in one kernel, every thread one vector of `lanes` of up to eight cases that have as many elements.
 std::vector<std::vector<Value>> executed(const std::vector<Case>& cases, int lanes) {
@@ -68,7 +71,7 @@ std::vector<std::vector<Value>> executed(const std::vector<Case>& cases, int lan
     m.k.body.push_back(vulkan::launch(l, {ir::index(static_cast<std::int64_t>((vectors + 63) / 64))},
                                       {kernels::when(ir::lt(i, ir::index(static_cast<std::int64_t>(vectors))), body)}));
   }
-  REQUIRE(vulkan::TestDevice::get()->run(m.k, memory) == "");
+  REQUIRE(vulkan::TestDevice::get()->run(m.k, memory, {}, options) == "");
   std::vector<std::vector<Value>> results(cases.size());
   for (std::size_t c = 0; c < cases.size(); ++c)
     for (std::size_t k = 0; k < cases[c].inputs[0].size(); ++k)
@@ -184,6 +187,41 @@ TEST_CASE("conversions, saturating conversions and bitcasts") {
       for (const Case& c : operators::conversions(from, to)) cases.push_back(c);
     compare(cases, {from == f32 || from == i32 ? 1 : 7});
   }
+}
+
+TEST_CASE("f16 as the device computes with it") {
+  NEEDS_DEVICE;
+  vulkan::TestDevice& device = *vulkan::TestDevice::get();
+  if ((ashlar_vulkan_features(device.queue()) & ASHLAR_VULKAN_FLOAT16) == 0)
+    return skip::because("arithmetic on f16", std::string(ashlar_vulkan_device_name(device.queue())) + " lacks shaderFloat16");
+  options.float16 = true;
+  compare(operators::operators_of_floats(f16));
+  std::vector<Case> cases;
+  for (const Type to : operators::every_type)
+    for (const Type from : operators::every_type)
+      if (from == f16 || to == f16)
+        for (const Case& c : operators::conversions(from, to)) cases.push_back(c);
+  std::vector<Value> all, wide;
+  std::mt19937 random(9);
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) all.push_back(from_bits(f16, bits));
+  for (int k = 0; k < 40000; ++k) {  // some in the range of f16 and half way between two of it
+    const std::uint32_t bits = static_cast<std::uint32_t>(random());
+    wide.push_back(from_bits(f32, k % 2 ? bits : ((bits & 0x87FFF000) + 0x34000000) | (k % 4 ? 0 : 1)));
+  }
+  cases.push_back({Op::cast, f32, {all}, {}});
+  cases.push_back({Op::cast, f16, {wide}, {}});
+  std::vector<std::vector<Value>> two(2), three(3);
+  for (auto* list : {&two, &three})
+    for (auto& column : *list)
+      for (int k = 0; k < 30000; ++k) column.push_back(from_bits(f16, random() & 0xFFFF));
+  for (const Op op : {Op::add, Op::sub, Op::mul, Op::lt, Op::eq})
+    cases.push_back({op, op == Op::lt || op == Op::eq ? bool_ : f16, two, {}});
+  cases.push_back({Op::fma, f16, three, {}});  // in f32, rounded twice
+  compare(cases);
+  for (const double zero : {0.0, -0.0})
+    for (const bool first : {false, true})
+      for (const Op op : {Op::add, Op::sub, Op::mul}) compare({{op, f16, {edges(f16)}, ir::float_const(f16, zero), first}});
+  options.float16 = false;
 }
 
 TEST_CASE("roots are rounded to nearest") {

@@ -6,11 +6,15 @@
 #include <doctest/doctest.h>
 
 #include <ashlar/codegen/jit.h>
+#include <ashlar/codegen/spirv.h>
+#include <ashlar/instructions/shader.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
+#include <ashlar/schedules/gpu_matmul.h>
 
 #include "tests/lower/check.h"
+#include "tests/skip.h"
 #include "tests/support/atomic_gpu_operators.h"
 #include "tests/support/variant_operators.h"
 #include "tests/support/gpu_operators.h"
@@ -35,10 +39,13 @@ ir::Kernel lowered(const Schedule& s) {
   return lower(s.scheduled().program, options_for(s.target()));
 }
 
+std::string spirv_text(const ir::Kernel& k) { return codegen::spirv::disassemble(codegen::spirv::translate(k).words); }
+
 std::string last_sentence() { return vulkan::sentence(*ashlar_last_error()); }
 
-void agree(const ir::Kernel& k, const ir::Program& program, const std::vector<Sizes>& shapes) {
-  const codegen::Compiled f = codegen::compile(k, Target::parse("vulkan"));
+void agree(const ir::Kernel& k, const ir::Program& program, const std::vector<Sizes>& shapes,
+           const Target& target = Target::parse("vulkan")) {
+  const codegen::Compiled f = codegen::compile(k, target);
   for (const Sizes& shape : shapes) {
     std::string at = k.name;
     for (const auto& [s, n] : shape) at += " " + s + " = " + std::to_string(n);
@@ -188,6 +195,132 @@ TEST_CASE("reductions over threads") {
   check<gpu_operators::SoftmaxTree>({{{"M", 2}, {"N", 64}}, {{"M", 3}, {"N", 100}}, {{"M", 1}, {"N", 1}}});
   check<gpu_operators::RowSums>({{{"M", 5}, {"N", 100}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
   check<gpu_operators::SumTree>({{{"N", 9000}}, {{"N", 100}}, {{"N", 1}}});
+}
+
+// Products of bytes, four steps of k at once: with signs or without, in any of both ways that factors lie.
+TEST_CASE("products of bytes by dot products") {
+  NEEDS_DEVICE;
+  const Target target = Target::parse("vulkan+dot8");
+  if ((ashlar_vulkan_features(TestDevice::get()->queue()) & ASHLAR_VULKAN_DOT8) == 0)
+    return skip::because("dot products of bytes", "the device lacks shaderIntegerDotProduct");
+  for (const auto& [ta, tb] : {std::pair{i8, i8}, {u8, u8}, {u8, i8}, {i8, u8}})
+    for (const bool transposed_a : {false, true})
+      for (const bool transposed_b : {false, true}) {
+        CAPTURE(ir::text(ta));
+        CAPTURE(ir::text(tb));
+        lang::DefinitionScope scope;
+        Symbol M{"M"}, N{"N"}, K{"K"};
+        const auto shape = [](bool turned, const Extent& x, const Extent& y) {
+          return turned ? std::vector<Extent>{y, x} : std::vector<Extent>{x, y};
+        };
+        Tensor A = lang::make_input("A", ta, shape(transposed_a, M, K)),
+               B = lang::make_input("B", tb, shape(transposed_b, K, N)), C = lang::make_output("C", i32, {M, N});
+        Axis k{"k", K};
+        Tensor product = compute("product", {M, N}, [&](Var i, Var j) {
+          return sum(i32(transposed_a ? A(k, i) : A(i, k)) * i32(transposed_b ? B(j, k) : B(k, j)), k);
+        });
+        lang::bind(C, product);
+        const lang::Built built = lang::build_program("bytes", {A, B, C});
+        Schedule s(built, target);
+        schedules::gpu_matmul(s, s[product], A, B,
+                              {.threads_i = 4, .threads_j = 4, .transposed_a = transposed_a, .transposed_b = transposed_b});
+        const ir::Kernel lowered_kernel = lowered(s);
+        const char* instruction = ta != tb ? "OpSUDot" : ta == i8 ? "OpSDot" : "OpUDot";
+        CHECK(spirv_text(lowered_kernel).find(instruction) != std::string::npos);
+        agree(lowered_kernel, built.program, {{{"M", 32}, {"N", 32}, {"K", 64}}, {{"M", 33}, {"N", 35}, {"K", 70}}}, target);
+      }
+}
+
+namespace {
+
+// y[n] = sum over k of i32(a[k]) * i32(b[n, k]), a thread for four n: by an instruction, its tiles in registers or not.
+std::string refusal_of(const char* target, const Intrinsic& f, bool in_registers) {
+  lang::DefinitionScope scope;
+  const Symbol N{"N", {.multiple_of = 4}}, K{"K", {.multiple_of = 4}};
+  Tensor a = lang::make_input("a", i8, {K}), b = lang::make_input("b", i8, {N, K}), y = lang::make_output("y", i32, {N});
+  Axis k{"k", K};
+  Tensor product = compute("product", {N}, [&](Var n) { return sum(i32(a(k)) * i32(b(n, k)), k); });
+  lang::bind(y, product);
+  const lang::Built built = lang::build_program("dots", {a, b, y});
+  try {
+    Schedule s(built, Target::parse(target));
+    const Stage sums = s.cache_write(product, Scope::registers);
+    auto [block, lane] = s[product].split(s[product].spatial<1>()[0], 4, Tail::exact);
+    s[product].bind(block, gpu::block_x).vectorize(lane);
+    sums.compute_at(block);
+    auto [steps, four] = sums.split(sums.reduction(), 4, Tail::exact);
+    sums.reorder(steps, sums.spatial<1>()[0], four).decompose_init(steps);
+    if (in_registers)
+      for (const Tensor& t : {a, b}) {
+        const Stage copy = s.cache_read(t, {sums}, Scope::registers);
+        copy.compute_at(steps);
+        const std::vector<Loop> loops = copy.spatial_loops();
+        for (std::size_t l = 0; l + 1 < loops.size(); ++l) copy.unroll(loops[l]);
+        copy.vectorize(loops.back());
+      }
+    sums.tensorize(sums.spatial<1>()[0], f);
+    sums.init().vectorize(sums.init().spatial<1>()[0]);
+    (void)spirv_text(lowered(s));
+  } catch (const RefusalError& e) { return e.what(); }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("instructions of shaders are refused where they cannot be") {
+  const auto has = [](const std::string& text, const char* part) { CHECK_MESSAGE(text.find(part) != std::string::npos, text); };
+  const Intrinsic dot = shader::dot4(i8, i8);
+  CHECK(refusal_of("vulkan+dot8", dot, true) == "");
+  has(refusal_of("vulkan", dot, true), "expected a target with dot8, which dot4_i8_i8_i32 needs, found vulkan");
+  has(refusal_of("vulkan+dot8", dot, false),
+      "in Scope::registers and taken by value ({a.value}), as Vulkan has it, found a in ");
+  const auto of_text = [](const char* text) {
+    return intrinsic("own", [&](Meaning& m) {
+      Tensor a = m.read("a", i8, {4}), b = m.read("b", i8, {4, 4}), c = m.accumulate("c", i32, {4});
+      Axis k{"k", 4};
+      m.means(c, [&](const Var& i) { return sum(i32(a(k)) * i32(b(i, k)), k).from(c(i)); });
+      m.emit(Backend::spirv, text);
+    });
+  };
+  CHECK(refusal_of("vulkan", of_text("{c.result} = OpSDot {a.value} {b.value} {c.value}"), true) == "");
+  has(refusal_of("vulkan", of_text("{c.result} = OpFMul {a.value} {b.value} {c.value}"), true),
+      "as the text of own for spirv, found {c.result} = OpFMul {a.value}");
+  has(refusal_of("vulkan", of_text("{c.result} = OpSDot {a.value} {b.value}"), true), "as the text of own for spirv, found");
+  CHECK_THROWS_WITH_AS((void)shader::dot4(f16, i8), doctest::Contains("expected bytes, i8 or u8, found f16 and i8"),
+                       RefusalError);
+  CHECK_THROWS_WITH_AS((void)shader::dot4(i8, i8, i64), doctest::Contains("expected sums in i32 or u32, found i64"),
+                       RefusalError);
+}
+
+// Warps are the subgroups of the size that the target names, which the pipeline asks for.
+TEST_CASE("reductions over threads by shuffles of a subgroup") {
+  NEEDS_DEVICE;
+  const std::string lanes = std::to_string(ashlar_vulkan_subgroup(TestDevice::get()->queue()));
+  const Target target = Target::parse("vulkan+subgroup" + lanes);
+  const auto by_shuffles = [&]<class Operator>(Operator op, const std::vector<Sizes>& shapes) {
+    const ir::Kernel k = lowered(op.s);
+    CHECK(spirv_text(k).find("OpGroupNonUniformShuffleXor") != std::string::npos);
+    agree(k, op.built.program, shapes, target);
+  };
+  by_shuffles(gpu_operators::SoftmaxTree(target), {{{"M", 2}, {"N", 64}}, {{"M", 3}, {"N", 100}}, {{"M", 1}, {"N", 1}}});
+  by_shuffles(gpu_operators::RowSums(target), {{{"M", 5}, {"N", 100}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
+  by_shuffles(gpu_operators::SumTree(target), {{{"N", 9000}}, {{"N", 100}}, {{"N", 1}}});
+}
+
+TEST_CASE("subgroups of a size that the device does not have are refused") {
+  NEEDS_DEVICE;
+  const std::uint32_t own = ashlar_vulkan_subgroup(TestDevice::get()->queue());
+  const Target target = Target::parse(own == 4 ? "vulkan+subgroup64" : "vulkan+subgroup4");
+  gpu_operators::RowSums op(target);
+  const codegen::Compiled f = codegen::compile(lowered(op.s), target);
+  const Array x = Array::zeros(f32, {4, 8}), y = Array::zeros(f32, {4});
+  const OnDevice in(x), out(y);
+  const std::vector<const void*> arguments = {&in.tensor, &out.tensor};
+  if (const int rc = f.call(arguments); rc == ASHLAR_OK)
+    return skip::because("subgroups of another size", "the device has several");
+  else
+    CHECK(rc == ASHLAR_E_TARGET);
+  CHECK_MESSAGE(last_sentence().find("needs subgroups of ") != std::string::npos, last_sentence());
 }
 
 TEST_CASE("pipelined products, and virtual threads") {

@@ -22,6 +22,7 @@ namespace ashlar::codegen::spirv {
 struct Options {
   bool native_fma = true;  // the device rounds Fma once. Otherwise that of f32 is computed in f64, that of f64 in integers
   bool optimise = true;    // through SPIRV-Tools
+  bool float16 = false;    // the device computes with f16, keeps its subnormal numbers and rounds to nearest even
   bool index32 = false;    // index is 32 bits wide: where indices_of_32_bits holds for the call
 };
 

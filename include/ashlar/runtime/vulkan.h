@@ -35,7 +35,10 @@ enum {
   ASHLAR_VULKAN_SHUFFLE = 128,          /* subgroups: shuffle */
   ASHLAR_VULKAN_SHUFFLE_RELATIVE = 256, /* subgroups: shuffle up and down */
   ASHLAR_VULKAN_FMA32 = 512,            /* Fma of f32 rounds once; found by a test run */
-  ASHLAR_VULKAN_FMA64 = 1024            /* the same for f64 */
+  ASHLAR_VULKAN_FMA64 = 1024,           /* the same for f64 */
+  ASHLAR_VULKAN_MEMORY_MODEL = 2048,    /* vulkanMemoryModel and its DeviceScope: threads exchange values in buffers */
+  ASHLAR_VULKAN_FLOAT16 = 4096,         /* shaderFloat16; subnormal numbers stay, and results are rounded to nearest even */
+  ASHLAR_VULKAN_DOT8 = 8192             /* shaderIntegerDotProduct, of Vulkan 1.3 */
 };
 
 typedef struct ashlar_vulkan_queue ashlar_vulkan_queue;

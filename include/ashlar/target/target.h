@@ -40,7 +40,7 @@ struct Device {
   const char* name;  // "cuda-sm_90a"
   Kind kind;
   const char* chip;           // "sm_90a"; vulkan: ""
-  int warp;                   // lanes of a warp; 1 if schedules must not rely on it
+  int warp;                   // lanes of a warp; 1 if schedules must not rely on it (vulkan without +subgroup32 or its like)
   int max_threads;            // in a block
   std::int64_t shared_bytes;  // for a block
   int max_registers;          // for a thread, of 32 bits each
@@ -81,11 +81,15 @@ class Target {  // what code is generated for: "x86-64-v3", "aarch64+dotprod", "
   bool is_gpu() const { return device_ != nullptr; }
   const Device& device() const;                 // InternalError unless the target is a GPU
   static const std::vector<Device>& devices();  // of all GPU targets
+  // Of devices for Vulkan: features that not all have, "float16", "dot8", "subgroup32". Code that uses one is refused by a
+  // device without it.
+  static std::vector<std::string> vulkan_features();
   // A GPU whose name says nothing of what launches it, with the plain processor of t's architecture and t's system as that; any
   // other target is itself. "vulkan" by "neoverse-n1-android" is "vulkan-aarch64-android".
   Target launched_by(const Target& t, Where = Where::current()) const;
   bool is_host() const { return base_ == "host"; }
-  bool has(const char* feature) const;  // "avx2", "fma", "avx512bf16"; on CUDA "sm_80": that architecture or a later one
+  // "avx2", "fma", "avx512bf16"; on CUDA "sm_80": that architecture or a later one; on Vulkan "float16"
+  bool has(const char* feature) const;
   const std::vector<std::string>& enabled() const { return enabled_; }  // all enabled features, in the order of the table
 
   std::string compiler_features() const;  // "+sse2,-sse3,…": all features that a code generator knows, on or off

@@ -14,6 +14,7 @@
 
 #include "schedules/src/families/gpu.h"
 #include "schedules/src/families/gpu_tensor.h"
+#include "schedules/src/families/gpu_vectors.h"
 #include "schedules/src/families/matmul.h"
 
 namespace ashlar::schedules {
@@ -34,6 +35,7 @@ void in_registers(const Stage& copy, int rows, int columns, Where where) {
 // The sums of `product` in registers; `result` has the loops over blocks and threads.
 void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B,
                   const GpuMatmulOptions& given, Where where) {
+  if (s.target().device().kind == Device::Kind::vulkan) return vector_product(s, sums, result, A, B, given, where);
   const char* family = "gpu_matmul";
   GpuMatmulOptions o = given;
   const bool apart = s.target().device().kind == Device::Kind::cuda;
@@ -156,6 +158,17 @@ void expect_product(const Schedule& s, const Stage& product, const GpuMatmulOpti
   expect_threads(family, "threads_i * threads_j", s, std::int64_t{o.threads_i} * o.threads_j, where);
 }
 
+// What is left out of the options.
+GpuMatmulOptions completed(const Schedule& s, GpuMatmulOptions o, Where where) {
+  expect_device("gpu_matmul", s, where);
+  expect_option("gpu_matmul", "threads_i", o.threads_i, 0, where);
+  expect_option("gpu_matmul", "threads_j", o.threads_j, 0, where);
+  const int most = s.target().device().max_threads;
+  if (o.threads_j == 0) o.threads_j = std::min(16, std::max(most / std::max(o.threads_i, 1), 1));
+  if (o.threads_i == 0) o.threads_i = std::min(16, std::max(most / o.threads_j, 1));
+  return o;
+}
+
 }  // namespace
 
 namespace detail {
@@ -188,8 +201,10 @@ std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& sco
 
 }  // namespace detail
 
-void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const GpuMatmulOptions& o, Where where) {
+void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const GpuMatmulOptions& given,
+                Where where) {
   const AtLine line(where);
+  const GpuMatmulOptions o = completed(s, given, where);
   expect_product(s, product, o, where);
   if (const auto tiles = detail::tensor_tiles(s, product, A, B, o, where))
     return detail::tensor_product(s, s.cache_write(product, Scope::fragment, where), product, A, B, *tiles, o, where);
@@ -197,8 +212,9 @@ void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor
 }
 
 void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const Stage& result,
-                const GpuMatmulOptions& o, Where where) {
+                const GpuMatmulOptions& given, Where where) {
   const AtLine line(where);
+  const GpuMatmulOptions o = completed(s, given, where);
   expect_product(s, product, o, where);
   const ir::Stage &d = detail::definition(s, result), &of = detail::definition(s, product);
   if (d.is_reduction() || d.is_recurrence() || d.spatial_rank() != of.spatial_rank())

@@ -26,11 +26,15 @@ void over_tile(const Stage& stage, const GpuStencilOptions& o, Where where) {
 
 }  // namespace
 
-void gpu_stencil(Schedule& s, const std::vector<Stage>& stages, const std::vector<Tensor>& sources, const GpuStencilOptions& o,
-                 Where where) {
+void gpu_stencil(Schedule& s, const std::vector<Stage>& stages, const std::vector<Tensor>& sources,
+                 const GpuStencilOptions& given, Where where) {
   const AtLine line(where);
   const char* family = "gpu_stencil";
   detail::expect_device(family, s, where);
+  GpuStencilOptions o = given;
+  const int most = s.target().device().max_threads;
+  if (o.threads_j == 0) o.threads_j = std::min(32, std::max(most / std::max(o.threads_i, 1), 1));
+  if (o.threads_i == 0) o.threads_i = std::min(8, std::max(most / std::max(o.threads_j, 1), 1));
   detail::expect_threads(family, "threads_i", s, o.threads_i, where);
   detail::expect_threads(family, "threads_j", s, o.threads_j, where);
   detail::expect_threads(family, "threads_i * threads_j", s, std::int64_t{o.threads_i} * o.threads_j, where);

@@ -10,21 +10,22 @@ namespace ashlar::codegen {
 #ifdef ASHLAR_HAS_SPIRV
 namespace {
 
-std::vector<spirv::Code> both_forms(const ir::Kernel& kernel, bool index32) {
+std::vector<spirv::Code> both_forms(const ir::Kernel& kernel, const Target& target, bool index32) {
+  const bool float16 = target.has("float16");
   std::vector<spirv::Code> shaders;
-  shaders.push_back(spirv::translate(kernel, {.index32 = index32}));
+  shaders.push_back(spirv::translate(kernel, {.float16 = float16, .index32 = index32}));
   if ((shaders[0].features & (ASHLAR_VULKAN_FMA32 | ASHLAR_VULKAN_FMA64)) != 0)
-    shaders.push_back(spirv::translate(kernel, {.native_fma = false, .index32 = index32}));
+    shaders.push_back(spirv::translate(kernel, {.native_fma = false, .float16 = float16, .index32 = index32}));
   return shaders;
 }
 
 }  // namespace
 
-VulkanCode vulkan_shaders(const ir::Kernel& kernel, bool wide_indices) {
+VulkanCode vulkan_shaders(const ir::Kernel& kernel, const Target& target, bool wide_indices) {
   const Expr narrow_if = wide_indices ? ir::boolean(false) : spirv::indices_of_32_bits(kernel);
-  if (ir::is_int(narrow_if, std::int64_t{0})) return {both_forms(kernel, false), {}, {}};
-  VulkanCode code{both_forms(kernel, true), {}, {}};
-  if (!ir::is_int(narrow_if, 1)) code.wide = both_forms(kernel, false), code.narrow_if = narrow_if;
+  if (ir::is_int(narrow_if, std::int64_t{0})) return {both_forms(kernel, target, false), {}, {}};
+  VulkanCode code{both_forms(kernel, target, true), {}, {}};
+  if (!ir::is_int(narrow_if, 1)) code.wide = both_forms(kernel, target, false), code.narrow_if = narrow_if;
   return code;
 }
 
@@ -35,7 +36,7 @@ std::vector<std::pair<const char*, void (*)()>> vulkan_entries() {
           {"ashlar_abi1_vulkan_end", entry(&ashlar_abi1_vulkan_end)}};
 }
 #else
-VulkanCode vulkan_shaders(const ir::Kernel&, bool) {
+VulkanCode vulkan_shaders(const ir::Kernel&, const Target&, bool) {
   refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});
 }
 

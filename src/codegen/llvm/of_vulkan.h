@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <ashlar/codegen/spirv.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar::codegen {
 
@@ -17,7 +18,7 @@ struct VulkanCode {
   Expr narrow_if;  // over symbols and strides; empty without `wide`
 };
 // Refused in a build without the back end.
-VulkanCode vulkan_shaders(const ir::Kernel&, bool wide_indices);
+VulkanCode vulkan_shaders(const ir::Kernel&, const Target&, bool wide_indices);
 
 // The entries of the runtime that compiled host code calls, by name; none in such a build.
 std::vector<std::pair<const char*, void (*)()>> vulkan_entries();

@@ -86,6 +86,17 @@ Piece Arithmetic::composite(std::span<const Piece> lanes) {
   return {c.op(spv::OpCompositeConstruct, m.type(t), words), t};
 }
 
+Piece Arithmetic::word_of(Piece bytes) {
+  if (const auto n = words_.find(bytes.id); n != words_.end()) return {n->second, u32};
+  return op(spv::OpBitcast, u32, {bytes});
+}
+
+Piece Arithmetic::bytes_of(Type t, Ref word) {
+  const Piece bytes{c.op(spv::OpBitcast, m.type(t), {word}), t};
+  words_[bytes.id] = word;
+  return bytes;
+}
+
 Piece Arithmetic::resize(Type to, Piece x, bool is_signed) {
   const Type from = m.registers.physical(x.type), wanted = m.registers.physical(to);
   const Type result = to.with_lanes(x.type.lanes);

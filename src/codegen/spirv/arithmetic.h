@@ -4,8 +4,9 @@
 // on a device whose floats behave as docs/codegen.md says.
 //
 // A Piece is a value of at most 4 lanes and the type of the IR that it stands for; in a register index is an integer of 64 or
-// 32 bits, f16, bf16 and the 8-bit floats are integers that hold their bits. Integers carry no sign: `as` changes it freely.
-// Float operations are decorated NoContraction; no instruction is used outside the operands for which it is defined.
+// 32 bits, bf16 and the 8-bit floats are integers that hold their bits, and so is f16 unless the device computes with it.
+// Integers carry no sign: `as` changes it freely. Float operations are decorated NoContraction; no instruction is used outside
+// the operands for which it is defined.
 //
 // Operators are those that a device has (offers_of in translate.cpp), and those without an expansion (codegen/legalise.h).
 //
@@ -53,6 +54,9 @@ class Arithmetic {
   Piece splat(Piece scalar, int lanes);
   Piece lane(Piece vector, int k);
   Piece composite(std::span<const Piece> lanes);  // of one type
+  // Four bytes as a word, and back: bytes that were a word are not taken apart and put together again.
+  Piece word_of(Piece bytes);
+  Piece bytes_of(Type, Ref word);
 
  private:
   Piece as(Type t, Piece x) const { return {x.id, t.with_lanes(x.type.lanes)}; }  // the same register
@@ -70,8 +74,9 @@ class Arithmetic {
   Piece like(Piece x, std::int64_t v) { return integer(x.type, v); }
   Piece resize(Type to, Piece x, bool is_signed);  // integers
   Piece quotient(Piece x, Piece y);                // towards zero
-  Piece bits_of(Piece x);                          // f32, f64: as u32, u64
+  Piece bits_of(Piece x);                          // f16, f32, f64: as u16, u32, u64
   Piece float_of(Type t, Piece bits);
+  Piece magnitude_of(Piece bits);
   Piece is_nan(Piece);
 
   Piece float_unary(ir::Op, Piece);
@@ -85,8 +90,9 @@ class Arithmetic {
   Function& c;
   Module& m;
   std::map<Ref, std::int64_t> constants_;  // integers, the same in all lanes
+  std::map<Ref, Ref> words_;               // of four bytes that are one
   std::map<Ref, Piece> extended_;          // 64 bits: of which 32 they are the sign extension
-  std::map<Ref, bool> zeros_;              // f32, f64, in all lanes: constants that are 0, and whether it is -0
+  std::map<Ref, bool> zeros_;              // floats, in all lanes: constants that are 0, and whether it is -0
 };
 
 }  // namespace ashlar::codegen::spirv

@@ -59,16 +59,15 @@ Piece Arithmetic::convert(Type wanted, Piece x) {
   if (to.is_bool()) {
     if (!from.is_float()) return test(spv::OpINotEqual, x, like(x, 0));
     // by the bits, so that a NaN or a subnormal number counts whatever the device does with it
-    const Piece bits = bits_of(x);
-    const Piece magnitude = and_(bits, like(bits, from.bits == 64 ? INT64_MAX : INT32_MAX));
-    return test(spv::OpINotEqual, magnitude, like(bits, 0));
+    const Piece magnitude = magnitude_of(bits_of(x));
+    return test(spv::OpINotEqual, magnitude, like(magnitude, 0));
   }
   if (from.is_bool()) {
     if (to.is_float()) return select(x, real(to, 1), real(to, 0));
     return select(x, integer(to, 1), integer(to, 0));
   }
   if (to.is_float()) {
-    if (from.is_float()) return from.bits < to.bits ? wider(x) : op(spv::OpFConvert, to, {x});
+    if (from.is_float()) return from.bits == 32 && to.bits == 64 ? wider(x) : op(spv::OpFConvert, to, {x});
     const bool no_sign = from.is_unsigned();
     if (m.registers.physical(from).bits < 32) x = resize(no_sign ? u32 : i32, x, !no_sign);
     return op(no_sign ? spv::OpConvertUToF : spv::OpConvertSToF, to, {x});

@@ -12,7 +12,24 @@ namespace ashlar::codegen::spirv {
 
 using ir::Op;
 
-Piece Arithmetic::bits_of(Piece x) { return op(spv::OpBitcast, (x.type.bits == 64 ? u64 : u32).with_lanes(x.type.lanes), {x}); }
+namespace {
+
+// The bits of an IEEE format, as numbers of their width.
+struct Layout {
+  std::int64_t sign, infinity, nan;
+};
+Layout layout_of(Type t) {
+  if (t.bits == 64) return {INT64_MIN, 0x7FF0000000000000, 0x7FF8000000000000};
+  if (t.bits == 16) return {INT16_MIN, 0x7C00, 0x7E00};
+  return {INT32_MIN, 0x7F800000, 0x7FC00000};
+}
+
+}  // namespace
+
+Piece Arithmetic::bits_of(Piece x) {
+  return op(spv::OpBitcast, Type{Type::Code::unsigned_, x.type.bits}.with_lanes(x.type.lanes), {x});
+}
+Piece Arithmetic::magnitude_of(Piece bits) { return and_(bits, like(bits, ~layout_of(bits.type).sign)); }
 Piece Arithmetic::float_of(Type t, Piece bits) { return op(spv::OpBitcast, t.with_lanes(bits.type.lanes), {bits}); }
 
 Piece Arithmetic::exact(spv::Op o, Piece x, Piece y) {
@@ -22,19 +39,16 @@ Piece Arithmetic::exact(spv::Op o, Piece x, Piece y) {
 }
 
 Piece Arithmetic::is_nan(Piece x) {
-  const bool wide = x.type.bits == 64;
-  const Piece bits = bits_of(x), magnitude = and_(bits, like(bits, wide ? INT64_MAX : INT32_MAX));
-  return test(spv::OpUGreaterThan, magnitude, like(bits, wide ? 0x7FF0000000000000 : 0x7F800000));
+  const Piece magnitude = magnitude_of(bits_of(x));
+  return test(spv::OpUGreaterThan, magnitude, like(magnitude, layout_of(x.type).infinity));
 }
 
 Piece Arithmetic::float_unary(Op o, Piece x) {
   switch (o) {
     case Op::neg:
       return op(spv::OpFNegate, x.type, {x});
-    case Op::abs: {  // FAbs takes a subnormal number for zero on some devices
-      const Piece bits = bits_of(x);
-      return float_of(x.type, and_(bits, like(bits, x.type.bits == 64 ? INT64_MAX : INT32_MAX)));
-    }
+    case Op::abs:  // FAbs takes a subnormal number for zero on some devices
+      return float_of(x.type, magnitude_of(bits_of(x)));
     case Op::sqrt:
       return x.type.bits == 32 ? root(x) : glsl(GLSLstd450Sqrt, {x});
     case Op::floor:
@@ -74,11 +88,9 @@ std::optional<Piece> Arithmetic::with_zero(Op o, Piece x, Piece y) {
     else
       negative = !negative;
   }
+  const auto [signs, top, nan] = layout_of(other.type);
   const Piece bits = bits_of(other);
-  const bool wide = other.type.bits == 64;
-  const std::int64_t top = wide ? 0x7FF0000000000000 : 0x7F800000, nan = wide ? 0x7FF8000000000000 : 0x7FC00000;
-  const std::int64_t signs = wide ? INT64_MIN : INT32_MIN;
-  const Piece magnitude = and_(bits, like(bits, ~signs)), zero = like(bits, 0), infinity = like(bits, top);
+  const Piece magnitude = magnitude_of(bits), zero = like(bits, 0), infinity = like(bits, top);
   const auto is_zero = [&] { return test(spv::OpIEqual, magnitude, zero); };
   if (o == Op::add || o == Op::sub)  // -0 + x is x
     return negative ? other : float_of(other.type, select(is_zero(), zero, bits));

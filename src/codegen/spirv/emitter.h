@@ -35,9 +35,18 @@ struct Place {
   Ref address = 0;   // device: of element 0, as Registers::address
   Ref variable = 0;  // array: an OpVariable
   spv::StorageClass storage = spv::StorageClassFunction;
+  int lanes = 1;  // array: of an element of the variable, which holds so many of the buffer
   // slots: registers at constant addresses, a variable for each group of lanes that is always accessed together
   std::map<std::int64_t, std::pair<int, Ref>> slots;  // first element: lanes, variable of a piece
 };
+
+bool by_vectors(const Place&);
+// How so many lanes of an element that are one in registers or shared memory are held: four bytes are a word.
+Type held(Type element, int lanes);
+// Of a tile in registers: where its elements lie, row by row, and whether such places are neighbours.
+std::vector<std::int64_t> registers_of(const ir::IntrinsicOperand&, const ir::Call::Actual&);
+bool are_neighbours(std::span<const std::int64_t>);
+bool is_packed(const Place&);
 
 class Emitter {
  public:
@@ -74,11 +83,19 @@ class Emitter {
   void store(const ir::KStore&);
   void update(const ir::KStore&);  // an atomic store
   void store_at(ir::Id buffer, const Expr& address, const Value&, const Expr& mask);
+  Word of_device() const;
   Piece load_piece(const Place&, Type, Piece index, std::int64_t align);
   Piece load_half(const Place&, Type, Piece index);
   void store_piece(const Place&, Piece value, Piece index, std::int64_t align);
-  Ref pointer(const Place&, Type, Piece index);
-  Ref behind(Ref address, Ref pointer_type, Piece bytes, bool may_be_before);
+  // ---- addresses (address.cpp)
+  Piece spot(const Place&, const Expr& index);
+  Piece behind(const Place&, Piece spot, std::int64_t elements);
+  Piece low_word(const Expr&, std::int64_t divisor = 1);
+  int depth_of(const Expr&) const;
+  std::map<int, std::vector<std::pair<Expr, bool>>> terms_of(const Expr& index) const;  // and whether they are taken away
+  std::function<Piece(int lane)> indices(const Place&, const Expr& address, const std::optional<Ramp>&, int lanes);
+  Ref pointer(const Place&, Type, Piece spot);
+  Ref behind(Ref address, Ref pointer_type, Piece bytes, bool may_be_before);  // of two words
   Value condition_of(const Expr& mask, int lanes);
   std::optional<Ramp> kept_ramp(const Expr& address, int lanes);  // its expressions outlive the statement's memo
   Value load_slots(const Place&, Type, std::int64_t first);
@@ -94,11 +111,14 @@ class Emitter {
   void let(const ir::KLet&);
   void synchronise(const ir::Sync&);
   void call(const ir::Call&);
+  void call_of_user(const ir::Call&, const ir::Intrinsic&);  // user_call.cpp
 
   const ir::Kernel& k_;
   const Offers& offers_;  // of the device
   std::map<ir::Id, Value> vars_;
   std::map<ir::Id, std::int64_t> multiples_;
+  std::map<ir::Id, int> depths_;  // loops around that change a variable; 0: none
+  int loops_ = 0;
   std::map<ir::Id, Place> places_;
   std::unordered_map<const ir::Node*, Value> memo_;
   std::vector<Expr> kept_;  // keeps memoised temporaries alive

@@ -92,7 +92,7 @@ Value Emitter::emit_node(const Expr& e) {
     case Op::int_const:
       return splat(math.integer(t.element(), n.i), t.lanes);
     case Op::float_const:
-      if (ir::is_narrow(t)) {
+      if (ir::is_narrow(t) && !m.registers.physical(t).is_float()) {
         const auto bits = static_cast<std::int64_t>(ir::to_bits(ir::float_value(t.element(), n.f)));
         return splat(math.integer(t.element(), bits), t.lanes);
       }

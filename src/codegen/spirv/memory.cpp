@@ -3,12 +3,12 @@
 //
 //   scalar                        a load or store; under a condition, a branch around it
 //   ramp of stride 1, device      one access of up to 4 lanes a piece, as aligned as it is known to be
+//   the same, shared              the same where all accesses of the buffer are such and aligned: it is an array of vectors
 //   constant address, registers   whole variables
 //   anything else, or masked      one lane after another
 //   atomic                        one read-modify-write a lane
 //
-// An address in the device's memory is base + element * bytes, converted to a pointer where it is used. With indices of 32 bits
-// it is two words, to the lower of which the bytes are added, so that a device needs no integers of 64 bits.
+// address.cpp has the addresses.
 #include <cstdlib>
 #include <numeric>
 
@@ -34,42 +34,6 @@ std::int64_t Emitter::alignment(const Place& p, const Expr& address) const {
   return a & -a;
 }
 
-// A pointer to a value of type t whose first element is `index`.
-Ref Emitter::pointer(const Place& p, Type t, Piece index) {
-  if (p.kind == Place::Kind::array) {
-    const Ref type = m.pointer(p.storage, m.type(t.element()));
-    return c.op(spv::OpAccessChain, type, {p.variable, math.convert(u32, index).id});
-  }
-  const auto to = [&] { return m.pointer(spv::StorageClassPhysicalStorageBuffer, m.memory_type(t)); };
-  if (m.registers.index32) {
-    const auto argument = k_.argument_buffers.find(p.buffer->id);
-    const bool any = argument != k_.argument_buffers.end() && argument->second.order == ir::Buffer::Order::any;
-    return behind(p.address, to(), math.binary(Op::mul, {index.id, i32}, math.integer(i32, p.buffer->type.bytes())), any);
-  }
-  const Piece wide{math.convert(i64, index).id, i64};
-  const Piece bytes = math.binary(Op::mul, wide, math.integer(i64, p.buffer->type.bytes()));
-  const Ref address = c.op(spv::OpIAdd, m.type(u64), {p.address, bytes.id});
-  return c.op(spv::OpConvertUToPtr, to(), {address});
-}
-
-// A pointer of type `to` that many bytes behind an address of two words.
-Ref Emitter::behind(Ref address, Ref to, Piece bytes, bool may_be_before) {
-  const Ref word = m.type(u32);
-  const auto part = [&](Ref of, Word n) { return Piece{c.op(spv::OpCompositeExtract, word, {of, n}), u32}; };
-  const Ref sum = c.op(spv::OpIAddCarry, m.sum_and_carry(), {part(address, 0).id, bytes.id});
-  Piece high = math.binary(Op::add, part(address, 1), part(sum, 1));
-  if (may_be_before) high = math.binary(Op::add, high, {math.binary(Op::shr, bytes, math.integer(i32, 31)).id, u32});
-  const Piece words[] = {part(sum, 0), high};
-  return c.op(spv::OpBitcast, to, {math.composite(words).id});
-}
-
-Ref Emitter::parameter(Ref block, std::int64_t offset, Type t) {
-  const auto to = [&] { return m.pointer(spv::StorageClassPhysicalStorageBuffer, m.type(t)); };
-  if (m.registers.index32) return behind(block, to(), math.integer(i32, offset), false);
-  const Ref at = c.op(spv::OpIAdd, m.type(u64), {block, m.integer(u64, offset)});
-  return c.op(spv::OpConvertUToPtr, to(), {at});
-}
-
 Piece Emitter::from_memory(const Place& p, Type t, Ref v) {
   if (!t.is_bool() || p.kind != Place::Kind::device) return {v, t};
   return math.comparison(Op::ne, {v, u8.with_lanes(t.lanes)}, math.integer(u8.with_lanes(t.lanes), 0));
@@ -79,19 +43,32 @@ Ref Emitter::to_memory(const Place& p, Piece v) {
   return v.type.is_bool() && p.kind == Place::Kind::device ? math.convert(u8, v).id : v.id;
 }
 
+// What is said of an access to the device's memory: its alignment; and that others may see it.
+Word Emitter::of_device() const {
+  return spv::MemoryAccessAlignedMask | (m.vulkan_memory ? Word{spv::MemoryAccessNonPrivatePointerMask} : Word{0});
+}
+
 Piece Emitter::load_piece(const Place& p, Type t, Piece index, std::int64_t align) {
   const Ref at = pointer(p, t, index);
-  if (p.kind == Place::Kind::array) return {c.op(spv::OpLoad, m.type(t), {at}), t};
-  constexpr Word aligned = spv::MemoryAccessAlignedMask;
-  return from_memory(p, t, c.op(spv::OpLoad, m.memory_type(t), {at, aligned, static_cast<Word>(align)}));
+  const bool shared = p.storage == spv::StorageClassWorkgroup;
+  if (const Type as = held(t.element(), p.lanes); p.lanes > 1 && !(as == t)) {
+    if (!m.vulkan_memory) return math.bytes_of(t, c.op(spv::OpLoad, m.type(as), {at}));
+    return math.bytes_of(t, c.op(spv::OpLoad, m.type(as), {at, spv::MemoryAccessNonPrivatePointerMask}));
+  }
+  if (p.kind == Place::Kind::array && !(shared && m.vulkan_memory)) return {c.op(spv::OpLoad, m.type(t), {at}), t};
+  if (p.kind == Place::Kind::array) return {c.op(spv::OpLoad, m.type(t), {at, spv::MemoryAccessNonPrivatePointerMask}), t};
+  return from_memory(p, t, c.op(spv::OpLoad, m.memory_type(t), {at, of_device(), static_cast<Word>(align)}));
 }
 
 void Emitter::store_piece(const Place& p, Piece value, Piece index, std::int64_t align) {
-  const Ref at = pointer(p, value.type, index), v = to_memory(p, value);
-  if (p.kind == Place::Kind::array)
-    c.effect(spv::OpStore, {at, v});
+  const bool word = p.lanes > 1 && !(held(value.type.element(), p.lanes) == value.type);
+  const Ref at = pointer(p, value.type, index), v = word ? math.word_of(value).id : to_memory(p, value);
+  if (p.kind != Place::Kind::array)
+    c.effect(spv::OpStore, {at, v, of_device(), static_cast<Word>(align)});
+  else if (p.storage == spv::StorageClassWorkgroup && m.vulkan_memory)
+    c.effect(spv::OpStore, {at, v, spv::MemoryAccessNonPrivatePointerMask});
   else
-    c.effect(spv::OpStore, {at, v, spv::MemoryAccessAlignedMask, static_cast<Word>(align)});
+    c.effect(spv::OpStore, {at, v});
 }
 
 // Of two elements to a byte (arguments of i4 and u4): the byte, the half moved to the top, and down again.
@@ -112,7 +89,9 @@ Value Emitter::load_slots(const Place& p, Type t, std::int64_t first) {
     const auto slot = p.slots.find(at);
     if (slot == p.slots.end()) throw InternalError("spirv: a register of " + p.buffer->name + " was not found");
     const auto [count, variable] = slot->second;
-    const Piece whole{c.op(spv::OpLoad, m.type(t.element().with_lanes(count)), {variable}), t.element().with_lanes(count)};
+    const Type group = t.element().with_lanes(count), as = held(t.element(), count);
+    const Ref read = c.op(spv::OpLoad, m.type(as), {variable});
+    const Piece whole = as == group ? Piece{read, group} : math.bytes_of(group, read);
     for (int k = 0; k < count; ++k) lanes.push_back(math.lane(whole, k));
     if (count == t.lanes && lanes.size() == static_cast<std::size_t>(count)) return {t, {whole}};
     at += count;
@@ -134,10 +113,22 @@ void Emitter::store_slots(const Place& p, const Value& v, std::int64_t first) {
       for (int k = 0; k < count; ++k) lanes.push_back(lane(v, n + k));
       part = math.composite(lanes);
     }
-    c.effect(spv::OpStore, {variable, part.id});
+    const bool word = !(held(v.type.element(), count) == part.type);
+    c.effect(spv::OpStore, {variable, word ? math.word_of(part).id : part.id});
     n += count, at += count;
   }
 }
+
+Type held(Type element, int lanes) {
+  const bool bytes = lanes == 4 && (element == i8 || element == u8);
+  return bytes ? u32 : element.with_lanes(lanes);
+}
+
+// Two elements to a byte.
+bool is_packed(const Place& p) { return p.buffer->type.is_packed() && p.buffer->storage == ir::Storage::argument; }
+
+// Whether lanes that are neighbours are accessed together; of an array of vectors all of them are.
+bool by_vectors(const Place& p) { return p.kind == Place::Kind::device || p.lanes > 1; }
 
 // ---- what loads and stores share ---------------------------------------------------------------------------------------
 Value Emitter::condition_of(const Expr& mask, int lanes) {  // none for an empty mask
@@ -150,6 +141,23 @@ std::optional<Ramp> Emitter::kept_ramp(const Expr& address, int lanes) {
   auto ramp = lanes > 1 ? as_ramp(address) : std::nullopt;
   if (ramp) kept_.insert(kept_.end(), {ramp->base, ramp->stride});
   return ramp;
+}
+
+// The index of each lane. Lanes of an array of the shader that are neighbours are its first one's index and a number.
+std::function<Piece(int)> Emitter::indices(const Place& p, const Expr& address, const std::optional<Ramp>& ramp, int lanes) {
+  if (lanes == 1) {
+    const Piece one = is_packed(p) ? emit(address).pieces[0] : spot(p, address);
+    return [one](int) { return one; };
+  }
+  std::int64_t step = 0;
+  if (p.kind == Place::Kind::array && ramp && ir::is_int(ramp->stride, &step)) {
+    const Piece first = low_word(ramp->base);
+    return [this, first, step](int k) {
+      return k == 0 ? first : math.binary(Op::add, first, math.integer(u32, static_cast<std::uint32_t>(k * step)));
+    };
+  }
+  const Value all = emit(address);
+  return [this, all](int k) { return lane(all, k); };
 }
 
 namespace {
@@ -178,25 +186,24 @@ Value Emitter::load_at(ir::Id buffer, Type t, const Expr& address, const Expr& m
     const Value none = splat({m.zero(element), element}, t.lanes);
     return each(t, {&condition, &v, &none}, [&](std::span<const Piece> x) { return math.select(x[0], x[1], x[2]); });
   }
-  const bool packed = element.is_packed() && p.buffer->storage == ir::Storage::argument;
+  const bool packed = is_packed(p);
   const std::int64_t align = alignment(p, ramp ? ramp->base : address);
-  if (mask.empty() && !packed && ramp && p.kind == Place::Kind::device && ir::is_int(ramp->stride, std::int64_t{1})) {
-    const Piece base = emit(ramp->base).pieces[0];
+  if (mask.empty() && !packed && ramp && by_vectors(p) && ir::is_int(ramp->stride, std::int64_t{1})) {
+    const Piece base = spot(p, ramp->base);
     Value v{t, {}};
     std::int64_t at = 0;
     for (int count : piece_lanes(t.lanes)) {
-      const Piece index = at == 0 ? base : math.binary(Op::add, base, math.integer(base.type, at));
-      v.pieces.push_back(load_piece(p, element.with_lanes(count), index, std::gcd(align, at * element.bytes())));
+      v.pieces.push_back(load_piece(p, element.with_lanes(count), behind(p, base, at), std::gcd(align, at * element.bytes())));
       at += count;
     }
     return v;
   }
   if (mask.empty() && !packed && ramp && ir::is_int(ramp->stride, std::int64_t{0}))
-    return splat(load_piece(p, element, emit(ramp->base).pieces[0], align), t.lanes);
-  const Value indices = emit(address);
+    return splat(load_piece(p, element, spot(p, ramp->base), align), t.lanes);
+  const auto index_of = indices(p, address, ramp, t.lanes);
   std::vector<Piece> lanes;
   for (int k = 0; k < t.lanes; ++k) {
-    const Piece index = lane(indices, k);
+    const Piece index = index_of(k);
     const std::int64_t own = t.lanes == 1 ? align : element.bytes();
     auto read = [&] { return packed ? load_half(p, element, index) : load_piece(p, element, index, own); };
     if (mask.empty()) {
@@ -250,7 +257,7 @@ void Emitter::update(const ir::KStore& s) {
   const Value condition = condition_of(s.mask, v.type.lanes);
   const Type element = v.type.element();
   const spv::Op op = operation(*s.atomic, element);
-  const Word scope = p.kind == Place::Kind::device ? spv::ScopeDevice : spv::ScopeWorkgroup;
+  const Word scope = p.kind == Place::Kind::device ? m.device_scope() : Word{spv::ScopeWorkgroup};
   for (int k = 0; k < v.type.lanes; ++k) {
     const Piece index = lane(indices, k), value = lane(v, k);
     const auto one = [&] {
@@ -279,20 +286,19 @@ void Emitter::store_at(ir::Id buffer, const Expr& address, const Value& v, const
     return;
   }
   const std::int64_t align = alignment(p, ramp ? ramp->base : address);
-  if (mask.empty() && ramp && p.kind == Place::Kind::device && ir::is_int(ramp->stride, std::int64_t{1})) {
-    const Piece base = emit(ramp->base).pieces[0];
+  if (mask.empty() && ramp && by_vectors(p) && ir::is_int(ramp->stride, std::int64_t{1})) {
+    const Piece base = spot(p, ramp->base);
     std::int64_t at = 0;
     for (const Piece& piece : v.pieces) {
-      const Piece index = at == 0 ? base : math.binary(Op::add, base, math.integer(base.type, at));
-      store_piece(p, piece, index, std::gcd(align, at * element.bytes()));
+      store_piece(p, piece, behind(p, base, at), std::gcd(align, at * element.bytes()));
       at += piece.type.lanes;
     }
     return;
   }
-  const Value indices = emit(address);
+  const auto index_of = indices(p, address, ramp, t.lanes);
   const std::int64_t own = t.lanes == 1 ? align : element.bytes();
   for (int k = 0; k < t.lanes; ++k) {
-    const Piece index = lane(indices, k), value = lane(v, k);
+    const Piece index = index_of(k), value = lane(v, k);
     if (mask.empty())
       store_piece(p, value, index, own);
     else

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
 namespace ashlar::codegen::spirv {
@@ -55,7 +56,8 @@ Ref Module::type(Type given) {
     lane = once(spv::OpTypeBool, 0, {});
   } else if (t.is_float()) {
     if (t.bits == 64) capability(spv::CapabilityFloat64);
-    (t.bits == 64 ? float64_ : float32_) = true;
+    if (t.bits == 16) capability(spv::CapabilityFloat16);
+    (t.bits == 64 ? float64_ : t.bits == 16 ? float16_ : float32_) = true;
     lane = once(spv::OpTypeFloat, 0, {t.bits});
   } else {
     if (t.bits == 0 || t.bits % 8 != 0)
@@ -121,6 +123,7 @@ Ref Module::real(Type t, double v) {
     const Ref lane = real(t.element(), v);
     return once(spv::OpConstantComposite, type(t), std::vector<Word>(t.lanes, lane));
   }
+  if (t.bits == 16) return once(spv::OpConstant, type(t), {static_cast<Word>(ir::to_bits(ir::float_value(t, v)))});
   if (t.bits == 32) return once(spv::OpConstant, type(t), {std::bit_cast<Word>(static_cast<float>(v))});
   const auto bits = std::bit_cast<std::uint64_t>(v);
   return once(spv::OpConstant, type(t), {static_cast<Word>(bits), static_cast<Word>(bits >> 32)});
@@ -189,13 +192,19 @@ std::vector<Word> Module::assemble() const {
   // SPIR-V 1.5: what every Vulkan 1.2 device takes. Generator 0: not registered.
   std::vector<Word> out = {spv::MagicNumber, 0x00010500, 0, next_, 0};
   for (Word c : capabilities_) put(out, spv::OpCapability, {c});
+  for (const std::string& name : extensions_) {
+    std::vector<Word> words;
+    put_text(words, name);
+    put(out, spv::OpExtension, words);
+  }
   if (glsl_) {
     std::vector<Word> words = {glsl_};
     put_text(words, "GLSL.std.450");
     put(out, spv::OpExtInstImport, words);
   }
   put(out, spv::OpMemoryModel,
-      {static_cast<Word>(spv::AddressingModelPhysicalStorageBuffer64), static_cast<Word>(spv::MemoryModelGLSL450)});
+      {static_cast<Word>(spv::AddressingModelPhysicalStorageBuffer64),
+       static_cast<Word>(vulkan_memory ? spv::MemoryModelVulkan : spv::MemoryModelGLSL450)});
   for (const auto* part : {&entries_, &modes_, &names_, &decorations_, &globals_, &functions})
     out.insert(out.end(), part->begin(), part->end());
   return out;

@@ -30,9 +30,11 @@ using Ref = Word;
 // as bytes, extended.
 struct Registers {
   bool index32 = false;  // then addresses in the device's memory are pairs of words, too
+  bool float16 = false;  // f16 as what it is
   Type address() const { return index32 ? u32.with_lanes(2) : u64; }
   Type physical(Type t) const {
     if (t.is_index()) return (index32 ? i32 : i64).with_lanes(t.lanes);
+    if (float16 && t.element() == f16) return t;
     if (t.is_float() && t.bits < 32) return (t.bits == 16 ? u16 : u8).with_lanes(t.lanes);
     if (t.is_packed()) return (t.is_signed() ? i8 : u8).with_lanes(t.lanes);
     return t;
@@ -44,11 +46,15 @@ class Module {
   explicit Module(Registers r) : registers(r) {}
 
   const Registers registers;
+  // Vulkan's memory model instead of GLSL's: what threads exchange in memory is told at each access and barrier.
+  bool vulkan_memory = false;
+  Word device_scope() const { return vulkan_memory ? spv::ScopeQueueFamily : spv::ScopeDevice; }
 
   Ref fresh() { return next_++; }
   void capability(spv::Capability c) { capabilities_.insert(static_cast<Word>(c)); }
+  void extension(const char* name) { extensions_.insert(name); }
   Ref glsl();  // the instruction set GLSL.std.450
-  bool uses_float(int bits) const { return bits == 64 ? float64_ : float32_; }
+  bool uses_float(int bits) const { return bits == 64 ? float64_ : bits == 16 ? float16_ : float32_; }
 
   // ---- types; each asks for the capabilities it needs
   Ref type(Type);         // of a value in a register, at most 4 lanes
@@ -63,7 +69,7 @@ class Module {
 
   // ---- constants, splatted over the lanes of the type
   Ref integer(Type, std::int64_t);  // any type that is an integer or bool in a register
-  Ref real(Type, double);           // f32, f64
+  Ref real(Type, double);           // f32, f64; f16 where a register holds it as such
   Ref lanes(Type, std::span<const std::int64_t>);
   Ref undefined(Ref type);
   Ref zero(Type);
@@ -87,8 +93,9 @@ class Module {
   Ref once(spv::Op, Ref type, std::vector<Word> operands);  // a type (type 0) or a constant
 
   Ref next_ = 1, glsl_ = 0, sum_and_carry_ = 0;
-  bool float32_ = false, float64_ = false;
+  bool float16_ = false, float32_ = false, float64_ = false;
   std::set<Word> capabilities_;
+  std::set<std::string> extensions_;
   std::map<std::vector<Word>, Ref> known_;
   std::map<Word, Ref> built_ins_;
   std::set<std::vector<Word>> decorated_;

@@ -67,14 +67,23 @@ void Emitter::for_loop(const ir::KFor& s) {
   const Piece begin = scalar(s.begin);
   if (constant && extent == 1) {
     bind(s.var, {begin.type, {begin}}, known_multiple(s.begin));
+    if (const int depth = depth_of(s.begin); depth > 0) depths_[s.var] = depth;
     statements(s.body);
   } else {
-    const Piece end = math.binary(ir::Op::add, begin, scalar(s.extent));
-    c.loop(begin.type, begin.id, end.id, [&](Ref i) {
-      bind(s.var, {begin.type, {{i, begin.type}}});
+    // Between numbers that fit, it counts in 32 bits, which devices compare at once.
+    std::int64_t first = 0;
+    const bool counts = constant && ir::is_int(s.begin, &first) && first >= 0 && first + extent <= INT32_MAX;
+    const Type type = counts ? i32 : begin.type;
+    const Ref from = counts ? m.integer(i32, first) : begin.id;
+    const Ref end = counts ? m.integer(i32, first + extent) : math.binary(ir::Op::add, begin, scalar(s.extent)).id;
+    depths_[s.var] = ++loops_;
+    c.loop(type, from, end, [&](Ref i) {
+      bind(s.var, {begin.type, {math.convert(begin.type, {i, type})}});
       statements(s.body);
     });
+    --loops_;
   }
+  depths_.erase(s.var);
   vars_.erase(s.var);
   multiples_.erase(s.var);
 }
@@ -83,9 +92,11 @@ void Emitter::let(const ir::KLet& s) {
   Value v = expr(s.value);
   const bool one_index = v.type.is_index() && v.type.lanes == 1;
   bind(s.var, std::move(v), one_index ? known_multiple(s.value) : 1);
+  if (const int depth = depth_of(s.value); depth > 0) depths_[s.var] = depth;
   statements(s.body);
   vars_.erase(s.var);
   multiples_.erase(s.var);
+  depths_.erase(s.var);
 }
 
 void Emitter::statement(const ir::KStmt& s) {
@@ -107,7 +118,9 @@ void Emitter::synchronise(const ir::Sync& s) {
   auto number = [&](Word v) { return m.integer(u32, v); };
   constexpr Word order = spv::MemorySemanticsAcquireReleaseMask, shared = spv::MemorySemanticsWorkgroupMemoryMask,
                  device = spv::MemorySemanticsUniformMemoryMask;
-  const Word own = order | shared | (orders_device_memory ? device : 0);
+  constexpr Word exchanged = Word{spv::MemorySemanticsMakeAvailableMask} | Word{spv::MemorySemanticsMakeVisibleMask};
+  const Word seen = m.vulkan_memory ? exchanged : Word{0};
+  const Word own = order | shared | seen | (orders_device_memory ? device : 0);
   switch (s.kind) {
     case Sync::block:
       c.effect(spv::OpControlBarrier, {number(spv::ScopeWorkgroup), number(spv::ScopeWorkgroup), number(own)});
@@ -118,7 +131,7 @@ void Emitter::synchronise(const ir::Sync& s) {
       c.effect(spv::OpControlBarrier, {number(spv::ScopeSubgroup), number(spv::ScopeSubgroup), number(own)});
       return;
     case Sync::fence_device:
-      c.effect(spv::OpMemoryBarrier, {number(spv::ScopeDevice), number(order | device)});
+      c.effect(spv::OpMemoryBarrier, {number(m.device_scope()), number(order | device | seen)});
       return;
     case Sync::registers:
       return;  // no effect on values
@@ -131,9 +144,10 @@ void Emitter::synchronise(const ir::Sync& s) {
 
 void Emitter::call(const ir::Call& call) {
   const ir::Intrinsic& f = k_.intrinsics.at(call.intrinsic);
+  if (f.is_users()) return call_of_user(call, f);
   const auto known = std::find_if(kShuffles.begin(), kShuffles.end(), [&](const Shuffle& s) { return s.device == f.device; });
   if (known == kShuffles.end())
-    refuse("vulkan", "shuffles within a warp, the only intrinsics that Vulkan's SPIR-V carries",
+    refuse("vulkan", "shuffles within a warp, the only intrinsics beside users' that Vulkan's SPIR-V carries",
            "`" + f.name + "` in kernel `" + k_.name + "`", Where{});
   uses_subgroups = true;
   m.capability(known->capability);
@@ -160,7 +174,10 @@ void Emitter::call(const ir::Call& call) {
   // Subgroup operations on integers of other than 32 bits are an extension: their bits travel as words.
   const Type physical = m.registers.physical(t);
   Piece result{value.id, physical};
-  if (physical.is_float() || physical.bits == 32) {
+  if (physical.bits == 16 && physical.is_float()) {
+    const Piece bits = math.bitcast(u16, {value.id, physical});
+    result = math.bitcast(physical, math.convert(u16, moved(math.convert(u32, bits))));
+  } else if (physical.is_float() || physical.bits == 32) {
     result = moved(result);
   } else if (physical.bits == 64) {
     const Piece whole{value.id, u64}, half = math.integer(u64, 32);

@@ -23,11 +23,15 @@ constexpr std::int64_t kPart = 65535;  // blocks along y and z of a dispatch tha
 
 // How the body of a launch accesses its buffers.
 struct Accesses {
+  explicit Accesses(const ir::Kernel& kernel) : k(kernel) {}
+  const ir::Kernel& k;
   std::set<ir::Id> buffers, read, written;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> constant;  // first element and lanes of accesses
   std::set<ir::Id> variable;                                          // accessed at addresses that are no constants
+  std::map<ir::Id, int> together;  // lanes of a vector of which all accesses are aligned ones, 4 or 2; 1: there is none
+  Multiples multiples;             // of variables
 
-  void access(ir::Id buffer, const Expr& address) {
+  void access(ir::Id buffer, const Expr& address, bool masked) {
     buffers.insert(buffer);
     const auto ramp = address.type().lanes > 1 ? as_ramp(address) : std::nullopt;
     std::int64_t first = 0;
@@ -36,11 +40,27 @@ struct Accesses {
       constant[buffer].emplace(first, address.type().lanes);
     else
       variable.insert(buffer);
+    const int given = address.type().lanes, lanes = given % 4 == 0 ? 4 : given == 2 ? 2 : 1;
+    const bool aligned = ramp && contiguous && !masked && known_multiple(ramp->base, multiples) % lanes == 0;
+    int& all = together.try_emplace(buffer, lanes).first->second;
+    if (!aligned || all != lanes) all = 1;
+  }
+  // Runs of four, as user_call.cpp accesses them.
+  void tile(const ir::IntrinsicOperand& o, const ir::Call::Actual& a) {
+    const std::vector<std::int64_t> all = registers_of(o, a);
+    const auto one = [&](std::int64_t at) { access(a.buffer, ir::index(at), false); };
+    for (std::size_t n = 0; n < all.size(); n += 4) {
+      const auto row = std::span(all).subspan(n, std::min<std::size_t>(4, all.size() - n));
+      if (row.size() == 4 && are_neighbours(row))
+        access(a.buffer, ir::ramp(ir::index(row[0]), ir::index(1), 4), false);
+      else
+        std::for_each(row.begin(), row.end(), one);
+    }
   }
   void look(const Expr& e) {
     ir::walk(e, [&](const Expr& x) {
       if (ir::is(x, ir::Op::load)) {
-        access(x.node()->id, ir::args_of(x)[0]);
+        access(x.node()->id, ir::args_of(x)[0], ir::args_of(x).size() > 1);
         read.insert(x.node()->id);
       }
       return true;
@@ -50,17 +70,25 @@ struct Accesses {
     for (const ir::KStmt& s : list) {
       if (s.is<ir::KPrefetch>()) continue;
       for_each_expr(s, [&](const Expr& e) { look(e); });
+      if (const auto* let = s.as<ir::KLet>(); let && let->value.type() == ir::index_type)
+        if (const std::int64_t n = known_multiple(let->value, multiples); n > 1) multiples[let->var] = n;
       if (const auto* store = s.as<ir::KStore>()) {
-        access(store->buffer, store->address);
+        access(store->buffer, store->address, !store->mask.empty());
         written.insert(store->buffer);
         if (store->atomic) read.insert(store->buffer);
       }
-      if (const auto* call = s.as<ir::KCall>())
-        for (const ir::Call::Actual& a : call->actuals) {
+      if (const auto* call = s.as<ir::KCall>()) {
+        const ir::Intrinsic& f = k.intrinsics.at(call->intrinsic);
+        for (std::size_t n = 0; n < call->actuals.size(); ++n) {
+          const ir::Call::Actual& a = call->actuals[n];
           if (!a.buffer || a.address.empty()) continue;
-          access(a.buffer, a.address);
+          if (f.is_users())
+            tile(f.operands[n], a);
+          else
+            access(a.buffer, a.address, false);
           read.insert(a.buffer), written.insert(a.buffer);
         }
+      }
       for (const auto* part : s.bodies()) look(*part);
     }
   }
@@ -79,7 +107,7 @@ bool grouped(const std::set<std::pair<std::int64_t, int>>& accesses) {
 class Translator {
  public:
   Translator(const ir::Kernel& kernel, const Options& o, const Offers& has)
-      : k(kernel), options(o), offers(has), m({o.index32}) {
+      : k(kernel), options(o), offers(has), m({o.index32, o.float16}) {
     m.capability(spv::CapabilityShader);
     m.capability(spv::CapabilityPhysicalStorageBufferAddresses);
     if (!o.index32) m.capability(spv::CapabilityInt64);
@@ -87,11 +115,13 @@ class Translator {
 
   Code run() {
     Code code;
+    for (const ir::KStmt* s : launches_of(k)) m.vulkan_memory = m.vulkan_memory || exchanges(s->get<ir::KLaunch>());
+    if (m.vulkan_memory) m.capability(spv::CapabilityVulkanMemoryModel);
     for (const ir::KStmt* s : launches_of(k)) code.entries.push_back(launch(*s));
     for (const auto& [function, name, interface] : entries_) {
       m.entry(function, name, interface);
       m.mode(function, spv::ExecutionModeLocalSize, {threads_.at(function), 1, 1});
-      for (int bits : {32, 64})
+      for (int bits : {16, 32, 64})
         if (m.uses_float(bits)) {
           const auto width = static_cast<Word>(bits);
           m.mode(function, spv::ExecutionModeSignedZeroInfNanPreserve, {width});
@@ -99,7 +129,7 @@ class Translator {
           m.mode(function, spv::ExecutionModeRoundingModeRTE, {width});
         }
     }
-    if (m.uses_float(32) || m.uses_float(64))
+    if (m.uses_float(16) || m.uses_float(32) || m.uses_float(64))
       for (spv::Capability f :
            {spv::CapabilitySignedZeroInfNanPreserve, spv::CapabilityDenormPreserve, spv::CapabilityRoundingModeRTE})
         m.capability(f);
@@ -114,6 +144,30 @@ class Translator {
   }
 
  private:
+  // Whether memory of the device is both read and written.
+  bool reads_what_it_writes(const Accesses& uses) const {
+    return std::any_of(uses.written.begin(), uses.written.end(), [&](ir::Id id) {
+      const ir::Storage where = k.buffers.at(id).storage;
+      return uses.read.contains(id) && (where == ir::Storage::argument || where == ir::Storage::workspace);
+    });
+  }
+
+  static bool synchronises(const std::vector<ir::KStmt>& list) {
+    return std::any_of(list.begin(), list.end(), [](const ir::KStmt& s) {
+      if (const auto* sync = s.as<ir::KSync>(); sync && sync->kind != ir::Sync::Kind::registers) return true;
+      const auto parts = s.bodies();
+      return std::any_of(parts.begin(), parts.end(), [](const auto* part) { return synchronises(*part); });
+    });
+  }
+
+  // Whether the threads of a launch may exchange values in memory of the device, which GLSL's memory model orders only for
+  // variables that are declared coherent, and addresses are none.
+  bool exchanges(const ir::KLaunch& l) const {
+    Accesses uses(k);
+    uses.look(l.body);
+    return synchronises(l.body) && reads_what_it_writes(uses);
+  }
+
   void check(const std::vector<Word>& words, const char* when) const {
     const std::string text = invalid(words);
     if (!text.empty()) throw InternalError("spirv: kernel " + k.name + " is invalid " + when + ": " + text);
@@ -126,7 +180,10 @@ class Translator {
         {spv::CapabilityInt8, ASHLAR_VULKAN_INT8},
         {spv::CapabilityInt16, ASHLAR_VULKAN_INT16},
         {spv::CapabilityInt64, ASHLAR_VULKAN_INT64},
+        {spv::CapabilityVulkanMemoryModel, ASHLAR_VULKAN_MEMORY_MODEL},
         {spv::CapabilityFloat64, ASHLAR_VULKAN_FLOAT64},
+        {spv::CapabilityFloat16, ASHLAR_VULKAN_FLOAT16},
+        {spv::CapabilityDotProduct, ASHLAR_VULKAN_DOT8},
         {spv::CapabilityStorageBuffer8BitAccess, ASHLAR_VULKAN_STORAGE8},
         {spv::CapabilityStorageBuffer16BitAccess, ASHLAR_VULKAN_STORAGE16},
         {spv::CapabilityGroupNonUniformShuffle, ASHLAR_VULKAN_SHUFFLE},
@@ -158,7 +215,9 @@ class Translator {
       if (!c.empty() && !ir::is_int(c, std::int64_t{1}))
         refuse("vulkan", "blocks without clusters, which Vulkan does not have", "a cluster in launch `" + l.name + "`",
                s.where);
-    Accesses uses;
+    Accesses uses(k);
+    for (const auto& [id, symbol] : k.symbols)
+      if (symbol.multiple_of > 1) uses.multiples[id] = symbol.multiple_of;
     uses.look(l.body);
     entry.parameters = parameters_of(k, l, false);
     entry.parameter_bytes = 8 * static_cast<std::int64_t>(entry.parameters.size());
@@ -172,10 +231,7 @@ class Translator {
     numbers(e, entry, push);
     for (const Parameter& p : entry.parameters) bind(e, p, entry, push);
     storage(e, entry, uses, s.where);
-    e.orders_device_memory = std::any_of(uses.written.begin(), uses.written.end(), [&](ir::Id id) {
-      const ir::Storage where = k.buffers.at(id).storage;
-      return uses.read.contains(id) && (where == ir::Storage::argument || where == ir::Storage::workspace);
-    });
+    e.orders_device_memory = reads_what_it_writes(uses);
     e.statements(l.body);
     const Ref function = m.fresh();
     m.name(function, entry.name);
@@ -245,8 +301,11 @@ class Translator {
       return;
     }
     Piece value{v, t};
-    if (!(t == m.registers.physical(p.type)))
-      value = e.math.convert(p.type.is_bool() ? bool_ : m.registers.physical(p.type), value);
+    const Type physical = m.registers.physical(p.type);
+    if (physical == f16)
+      value = e.math.bitcast(f16, e.math.convert(u16, value));
+    else if (!(t == physical))
+      value = e.math.convert(p.type.is_bool() ? bool_ : physical, value);
     const auto symbol = k.symbols.find(p.id);
     e.bind(p.id, {p.type, {{value.id, p.type}}}, symbol == k.symbols.end() ? 1 : symbol->second.multiple_of);
   }
@@ -297,7 +356,8 @@ class Translator {
       if (b.storage == ir::Storage::shared) {
         if (!ir::is_int(b.offset, &offset))
           throw InternalError("spirv: shared buffer " + b.name + " lies at a variable offset");
-        shared[{offset, m.type(b.type.element())}].push_back(&b);
+        const int lanes = elements % uses.together.at(id) == 0 ? uses.together.at(id) : 1;
+        shared[{offset, m.type(held(b.type.element(), lanes))}].push_back(&b);
         continue;
       }
       e.place(id, own(e, b, elements, uses));
@@ -305,8 +365,9 @@ class Translator {
     // Buffers that lie at one offset are never alive together: one variable. Launches share those of one type and size.
     std::map<Ref, std::size_t> used;
     for (const auto& [key, buffers] : shared) {
-      std::int64_t most = 1;
-      for (const ir::KBuffer* b : buffers) most = std::max(most, b->elements.node()->i);
+      const int lanes = m.type(buffers[0]->type.element()) == key.second ? 1 : uses.together.at(buffers[0]->id);
+      std::int64_t most = 1;  // elements of the variable
+      for (const ir::KBuffer* b : buffers) most = std::max(most, b->elements.node()->i / lanes);
       const Ref type = m.array(key.second, most);
       std::vector<Ref>& made = workgroup_[type];
       const std::size_t next = used[type]++;
@@ -316,13 +377,14 @@ class Translator {
       }
       const Ref variable = made[next];
       interface_.insert(variable);
-      entry.shared_bytes += most * (buffers[0]->type.is_bool() ? 4 : buffers[0]->type.bytes());
+      entry.shared_bytes += most * lanes * (buffers[0]->type.is_bool() ? 4 : buffers[0]->type.bytes());
       for (const ir::KBuffer* b : buffers) {
         Place p;
         p.buffer = b;
         p.kind = Place::Kind::array;
         p.variable = variable;
         p.storage = spv::StorageClassWorkgroup;
+        p.lanes = lanes;
         e.place(b->id, p);
       }
     }
@@ -345,7 +407,7 @@ class Translator {
       std::vector<Ref> members;
       for (std::int64_t n = 0; n < elements; ++n) {
         const ir::Value v = ir::read_value(t, b.data->data() + static_cast<std::size_t>(n) * size);
-        if (t == f32 || t == f64)
+        if (t == f32 || t == f64 || (t == f16 && m.registers.physical(t) == f16))
           members.push_back(m.real(t, v.f));
         else
           members.push_back(m.integer(t.is_float() ? m.registers.physical(t) : t,
@@ -376,7 +438,7 @@ class Translator {
       std::int64_t at = first;
       std::vector<int> parts = groups ? piece_lanes(lanes) : std::vector<int>(static_cast<std::size_t>(lanes), 1);
       for (int n : parts) {
-        if (!p.slots.contains(at)) p.slots[at] = {n, e.c.local(m.type(b.type.element().with_lanes(n)))};
+        if (!p.slots.contains(at)) p.slots[at] = {n, e.c.local(m.type(held(b.type.element(), n)))};
         at += n;
       }
     }
@@ -420,6 +482,16 @@ Offers offers_of(const Options& options) {
   for (const Op op : {Op::floor, Op::ceil, Op::round, Op::trunc})
     all.rows.push_back({op, [](Type t, Type) { return t.element() == f32; }});
   if (options.native_fma) all.rows.push_back({Op::fma, [](Type t, Type) { return t.is_float(); }});
+  // f32 has more than twice the digits of f16, so that to compute there and round again is to round once; but not for fma.
+  if (options.float16) {
+    const auto between = [](Type from, Type to) {
+      const Type x = from.element(), y = to.element();
+      return (x == f16 && y == f32) || (x == f32 && y == f16);
+    };
+    all.rows.push_back({Op::cast, between});
+    for (const Op op : {Op::add, Op::sub, Op::mul, Op::neg, Op::abs, Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge})
+      all.rows.push_back({op, [](Type t, Type) { return t.element() == f16; }, true});
+  }
   return all;
 }
 

@@ -8,6 +8,28 @@ namespace ashlar::lower_impl {
 
 using ir::KStmt;
 
+// A tile in the registers of one thread of a device, which the text takes by value.
+bool Flattener::of_thread(const ir::IntrinsicOperand& o, Id buffer) const {
+  return launches_ && o.map.empty() && p_.buffer(buffer).scope == Scope::registers;
+}
+
+namespace {
+
+// The operand with its elements at these distances: of the only thread of its group.
+ir::IntrinsicOperand in_registers(ir::Program& p, ir::IntrinsicOperand o, const std::vector<Expr>& strides) {
+  o.place = ir::IntrinsicOperand::Place::registers;
+  o.vars.clear();
+  Expr at = ir::index(0);
+  for (std::size_t d = 0; d < strides.size(); ++d) {
+    o.vars.push_back(p.fresh());
+    at = ir::add(at, ir::mul(ir::var(o.vars.back(), "i" + std::to_string(d)), strides[d]));
+  }
+  o.map = {ir::index(0), at};
+  return o;
+}
+
+}  // namespace
+
 // A tensorized loop: one call of its intrinsic, over the tiles that the loop touches.
 //
 //   for ai in 16   by npu_gemm       becomes       call npu_gemm A=a[0] by (16, 1), B=b[0] by (16, 1), C=acc[0] by (16, 1),
@@ -32,6 +54,8 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
   facts.range(lanes.var, ir::index(0), ir::index(f.group - 1));
   bool by_lanes = false;
   Body expressions(ir::Substitution{}, facts, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
+  ir::Intrinsic by_layout = f;  // of which tiles in a thread's registers lie as this call's do
+  bool placed = false;
   ir::KCall made;
   made.intrinsic = s.get<ir::LoopStmt>().intrinsic;
   for (std::size_t k = 0; k < f.operands.size(); ++k) {
@@ -49,7 +73,8 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
         }
         return expressions.address(tile.buffer, index);
       };
-      const bool memory = f.operands[k].place != ir::IntrinsicOperand::Place::registers;
+      const bool own = of_thread(f.operands[k], tile.buffer);
+      const bool memory = own || f.operands[k].place != ir::IntrinsicOperand::Place::registers;
       const std::vector<Expr> origin(tile.steps.size(), ir::index(0));
       if (memory && !f.operands[k].map.empty()) {
         by_lanes = true;
@@ -61,13 +86,19 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
           next[d] = ir::index(1);
           a.strides.push_back(analysis::simplify(ir::sub(address(next), a.address), facts));
         }
+        if (own) {
+          by_layout.operands[k] = in_registers(p_, f.operands[k], a.strides);
+          a.strides.clear();
+          placed = true;
+        }
       }
     } else {
       a.address = expressions.lower(known(m.values[k]));
     }
     made.actuals.push_back(std::move(a));
   }
-  kernel_.intrinsics.emplace(made.intrinsic, f);
+  if (placed) made.intrinsic = by_layout.id = p_.fresh();
+  kernel_.intrinsics.emplace(made.intrinsic, by_layout);
   Statements out;
   out.push_back({s.where, std::move(made)});
   if (by_lanes) {

@@ -105,6 +105,7 @@ class Flattener {
 
   Statements external(const Stmt& nest);                      // flatten/external.cpp
   Statements call(const Stmt&);                               // flatten/call.cpp
+  bool of_thread(const ir::IntrinsicOperand&, Id buffer) const;
   Statements prefetch(const Stmt&, const ir::PrefetchStmt&);  // flatten/prefetch.cpp
   bool moves(const ir::Node& load, const Stmt& nest, Id axis) const;
 

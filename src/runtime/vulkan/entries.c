@@ -5,17 +5,21 @@
 static const struct {
   uint32_t bit;
   const char* text;
-} kFeatures[] = {{ASHLAR_VULKAN_INT8, "8-bit integers (shaderInt8)"},
-                 {ASHLAR_VULKAN_INT16, "16-bit integers (shaderInt16)"},
-                 {ASHLAR_VULKAN_INT64, "64-bit integers (shaderInt64)"},
-                 {ASHLAR_VULKAN_FLOAT64, "f64 (shaderFloat64)"},
-                 {ASHLAR_VULKAN_STORAGE8, "8-bit elements in memory (storageBuffer8BitAccess)"},
-                 {ASHLAR_VULKAN_STORAGE16, "16-bit elements in memory (storageBuffer16BitAccess)"},
-                 {ASHLAR_VULKAN_ADDRESSES, "addresses of buffers (bufferDeviceAddress)"},
-                 {ASHLAR_VULKAN_SHUFFLE, "shuffles in a subgroup"},
-                 {ASHLAR_VULKAN_SHUFFLE_RELATIVE, "relative shuffles in a subgroup"},
-                 {ASHLAR_VULKAN_FMA32, "a fused multiply-add of f32 that rounds once"},
-                 {ASHLAR_VULKAN_FMA64, "a fused multiply-add of f64 that rounds once"}};
+} kFeatures[] = {
+    {ASHLAR_VULKAN_INT8, "8-bit integers (shaderInt8)"},
+    {ASHLAR_VULKAN_INT16, "16-bit integers (shaderInt16)"},
+    {ASHLAR_VULKAN_INT64, "64-bit integers (shaderInt64)"},
+    {ASHLAR_VULKAN_FLOAT64, "f64 (shaderFloat64)"},
+    {ASHLAR_VULKAN_STORAGE8, "8-bit elements in memory (storageBuffer8BitAccess)"},
+    {ASHLAR_VULKAN_STORAGE16, "16-bit elements in memory (storageBuffer16BitAccess)"},
+    {ASHLAR_VULKAN_ADDRESSES, "addresses of buffers (bufferDeviceAddress)"},
+    {ASHLAR_VULKAN_SHUFFLE, "shuffles in a subgroup"},
+    {ASHLAR_VULKAN_SHUFFLE_RELATIVE, "relative shuffles in a subgroup"},
+    {ASHLAR_VULKAN_FMA32, "a fused multiply-add of f32 that rounds once"},
+    {ASHLAR_VULKAN_FMA64, "a fused multiply-add of f64 that rounds once"},
+    {ASHLAR_VULKAN_MEMORY_MODEL, "the memory model of Vulkan (vulkanMemoryModel)"},
+    {ASHLAR_VULKAN_FLOAT16, "arithmetic on f16 that keeps subnormal numbers and rounds to nearest even (shaderFloat16)"},
+    {ASHLAR_VULKAN_DOT8, "dot products of four bytes (shaderIntegerDotProduct)"}};
 
 /* The form of the module that the device takes, in *variant. */
 static int choose(ashlar_vulkan_queue* q, ashlar_error* error, const ashlar_abi1_vulkan_module* m, int* variant) {

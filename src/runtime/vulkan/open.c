@@ -75,10 +75,11 @@ typedef struct Features { /* a chain: all of the device's, then those that are s
   VkPhysicalDeviceFeatures2 base;
   VkPhysicalDeviceVulkan11Features v11;
   VkPhysicalDeviceVulkan12Features v12;
-  VkPhysicalDeviceSubgroupSizeControlFeatures sizes;
+  VkPhysicalDeviceSubgroupSizeControlFeatures sizes; /* from here on of Vulkan 1.3 */
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dot;
 } Features;
 
-static void chain(Features* f, bool sizes) {
+static void chain(Features* f, bool later) {
   memset(f, 0, sizeof *f);
   f->base.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   f->v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
@@ -86,7 +87,9 @@ static void chain(Features* f, bool sizes) {
   f->sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
   f->base.pNext = &f->v11;
   f->v11.pNext = &f->v12;
-  f->v12.pNext = sizes ? &f->sizes : NULL;
+  f->dot.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES;
+  f->v12.pNext = later ? &f->sizes : NULL;
+  f->sizes.pNext = &f->dot;
 }
 
 static bool is_1_3(const ashlar_vulkan_queue* q) { return q->properties.apiVersion >= VK_API_VERSION_1_3; }
@@ -97,7 +100,9 @@ static uint32_t feature_bits(const Features* f) {
          (f->base.features.shaderFloat64 ? ASHLAR_VULKAN_FLOAT64 : 0u) |
          (f->v12.storageBuffer8BitAccess ? ASHLAR_VULKAN_STORAGE8 : 0u) |
          (f->v11.storageBuffer16BitAccess ? ASHLAR_VULKAN_STORAGE16 : 0u) |
-         (f->v12.bufferDeviceAddress ? ASHLAR_VULKAN_ADDRESSES : 0u);
+         (f->v12.bufferDeviceAddress ? ASHLAR_VULKAN_ADDRESSES : 0u) |
+         (f->v12.vulkanMemoryModel && f->v12.vulkanMemoryModelDeviceScope ? ASHLAR_VULKAN_MEMORY_MODEL : 0u) |
+         (f->v12.shaderFloat16 ? ASHLAR_VULKAN_FLOAT16 : 0u) | (f->dot.shaderIntegerDotProduct ? ASHLAR_VULKAN_DOT8 : 0u);
 }
 
 static void read_properties(ashlar_vulkan_queue* q) {
@@ -247,10 +252,16 @@ static int own_device(ashlar_vulkan_queue* q, ashlar_error* error) {
   on.v12.shaderInt8 = has.v12.shaderInt8;
   on.v12.storageBuffer8BitAccess = has.v12.storageBuffer8BitAccess;
   on.v12.bufferDeviceAddress = has.v12.bufferDeviceAddress;
+  on.v12.shaderFloat16 = has.v12.shaderFloat16;
+  on.dot.shaderIntegerDotProduct = has.dot.shaderIntegerDotProduct;
+  /* With the first alone, atomic operations on a buffer would not be allowed, which are of the device's scope. */
+  on.v12.vulkanMemoryModel = on.v12.vulkanMemoryModelDeviceScope =
+      has.v12.vulkanMemoryModel && has.v12.vulkanMemoryModelDeviceScope;
   on.sizes.subgroupSizeControl = has.sizes.subgroupSizeControl;
   on.sizes.computeFullSubgroups = has.sizes.computeFullSubgroups;
   q->sizes_subgroups = on.sizes.subgroupSizeControl, q->full_subgroups = on.sizes.computeFullSubgroups;
   q->features |= feature_bits(&on);
+  if (!ashlar_vulkan_keeps_halves(&q->floats)) q->features &= ~(uint32_t)ASHLAR_VULKAN_FLOAT16;
   const float priority = 1;
   const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                          .queueFamilyIndex = q->family,

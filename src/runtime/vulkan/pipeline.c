@@ -38,11 +38,17 @@ enum { kCapabilityDenormPreserve = 4464, kCapabilitySignedZero = 4466, kCapabili
 static bool offers(const VkPhysicalDeviceFloatControlsProperties* f, uint32_t mode, uint32_t bits) {
   switch (mode) {
     case kDenormPreserve:
-      return bits == 64 ? f->shaderDenormPreserveFloat64 : f->shaderDenormPreserveFloat32;
+      return bits == 64   ? f->shaderDenormPreserveFloat64
+             : bits == 16 ? f->shaderDenormPreserveFloat16
+                          : f->shaderDenormPreserveFloat32;
     case kSignedZeroInfNanPreserve:
-      return bits == 64 ? f->shaderSignedZeroInfNanPreserveFloat64 : f->shaderSignedZeroInfNanPreserveFloat32;
+      return bits == 64   ? f->shaderSignedZeroInfNanPreserveFloat64
+             : bits == 16 ? f->shaderSignedZeroInfNanPreserveFloat16
+                          : f->shaderSignedZeroInfNanPreserveFloat32;
     case kRoundingModeRTE:
-      return bits == 64 ? f->shaderRoundingModeRTEFloat64 : f->shaderRoundingModeRTEFloat32;
+      return bits == 64   ? f->shaderRoundingModeRTEFloat64
+             : bits == 16 ? f->shaderRoundingModeRTEFloat16
+                          : f->shaderRoundingModeRTEFloat32;
     default:
       return true;
   }
@@ -69,7 +75,14 @@ static bool keeps(const VkPhysicalDeviceFloatControlsProperties* f, const uint32
 }
 
 static bool keeps_any(const VkPhysicalDeviceFloatControlsProperties* f, const uint32_t* words, size_t count, uint32_t mode) {
-  return keeps(f, words, count, mode, 32) || keeps(f, words, count, mode, 64);
+  return keeps(f, words, count, mode, 16) || keeps(f, words, count, mode, 32) || keeps(f, words, count, mode, 64);
+}
+
+bool ashlar_vulkan_keeps_halves(const VkPhysicalDeviceFloatControlsProperties* f) {
+  const uint32_t modes[] = {kDenormPreserve, kSignedZeroInfNanPreserve, kRoundingModeRTE};
+  for (size_t k = 0; k < sizeof modes / sizeof *modes; ++k) /* f32 stands beside f16 in such a module */
+    if (!offers(f, modes[k], 16) || (!independent(f, modes[k]) && !offers(f, modes[k], 32))) return false;
+  return true;
 }
 
 /* A module asks for the behaviour of floats that docs/codegen.md promises; what the device does not offer is left out. Returns

@@ -187,6 +187,8 @@ void ashlar_vulkan_drop_submissions(ashlar_vulkan_queue*);
 
 int ashlar_vulkan_make_pipelines(ashlar_vulkan_queue*, ashlar_error*); /* cache and layout */
 void ashlar_vulkan_drop_pipelines(ashlar_vulkan_queue*);
+/* Whether the device computes with f16 as code for it does: subnormal numbers stay, and results are rounded to nearest even. */
+bool ashlar_vulkan_keeps_halves(const VkPhysicalDeviceFloatControlsProperties*);
 int ashlar_vulkan_load(ashlar_vulkan_queue*, ashlar_error*, const ashlar_abi1_vulkan_module*, int variant, Loaded**);
 int ashlar_vulkan_pipeline(ashlar_vulkan_queue*, ashlar_error*, const ashlar_abi1_vulkan_module*, Loaded*, uint32_t launch,
                            VkPipeline*);

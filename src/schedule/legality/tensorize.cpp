@@ -59,8 +59,6 @@ void prove_on_target(const Context& c, const ir::Intrinsic& f) {
       c.refuse("a target with " + feature + ", which " + f.name + " needs", std::string(c.target.text()));
   }
   const std::string back_end = back_end_of(c.target);
-  if (back_end == name_of(Backend::spirv))
-    c.refuse("a target whose calls of users' intrinsics are lowered, a CPU or CUDA", std::string(c.target.text()));
   if (back_end == name_of(Backend::ptx)) prove_in_warps(c, f);
   if (f.emit.count(back_end)) return;
   std::vector<std::string> others;
@@ -71,8 +69,10 @@ void prove_on_target(const Context& c, const ir::Intrinsic& f) {
 }
 
 // Scope::global stands for memory that any pointer reaches: on CPUs the stack is that too, and, for a text that takes the tile
-// by value, registers.
+// by value, registers; for Vulkan registers alone.
 bool lies_in(const Context& c, const ir::Buffer& b, const ir::Intrinsic& f, const Operand& o) {
+  if (back_end_of(c.target) == name_of(Backend::spirv))
+    return b.scope == Scope::registers && o.scope == Scope::global && ir::by_value(f, back_end_of(c.target), o);
   if (b.scope == o.scope) return true;
   if (!(o.scope == Scope::global) || c.target.is_gpu()) return false;
   return b.scope == Scope::stack || (b.scope == Scope::registers && ir::by_value(f, back_end_of(c.target), o));
@@ -110,6 +110,9 @@ void prove_tile(const Context& c, const Stmt& loop, const ir::Intrinsic& f, cons
     c.refuse(
         at + " in memory, since its text for " + back_end + " takes the address ({" + o.name + ".value} would be the elements)",
         b.name + " in " + b.scope.name);
+  if (!lies_in(c, b, f, o) && back_end == name_of(Backend::spirv))
+    c.refuse(at + " in Scope::registers and taken by value ({" + o.name + ".value}), as Vulkan has it",
+             b.name + " in " + b.scope.name);
   if (!lies_in(c, b, f, o))
     c.refuse(at + " in " + o.scope.name, b.name + " in " + b.scope.name + " (cache_read or cache_write puts it there)");
   if (o.scope == Scope::fragment) return;  // fragment_sites.h: when the schedule is complete, and here below

@@ -18,6 +18,10 @@
 //               for ki in 8: 8 x 4 sums     unrolled
 //           8 x 4 results
 //
+// On Vulkan threads read tiles in shared memory as vectors of four, copies move four elements at a time, and a block has the
+// threads that the device has: for vulkan-128 it computes 64 x 128 results. With the feature dot8 products of bytes are dot
+// products of four steps of k, equal to the bit.
+//
 // Sums in registers over tiles in shared memory are described by Volkov and Demmel, Benchmarking GPUs to tune dense linear
 // algebra, 2008. Neighbouring threads each read 4 neighbours of a row of the B tile, and share one element of the A tile. Sums
 // keep their order. Correct for every extent. From sm_80 on the tiles are copied asynchronously, 16 bytes at a time where rows
@@ -56,12 +60,13 @@ struct GpuMatmulOptions {
     tf32,        // f32 by tensor cores, on factors that are rounded to tf32: 10 bits after the point
     tf32_twice,  // f32 by tensor cores, on factors that are sums of two tf32 numbers (3xTF32): nearly as precise as f32
   } math = Math::by_type;
-  int threads_i = 16, threads_j = 16;  // in a block
-  int tile_i = 0, tile_j = 0;          // rows and columns of one thread; 0: 8, or fewer if that covers a small product
-  int block_k = 0;                     // steps of k between two copies; 0: 16 for f32 from sm_90 on, else 8
-  int stages = 2;                      // tiles in the pipeline: one is copied while another is read; 1: no pipeline
-  bool transposed_a = false;           // A is read at [.., k, i]
-  bool transposed_b = false;           // B is read at [.., j, k]
+  int threads_i = 0, threads_j = 0;  // in a block; 0: 16, or 8 x 16 where a block has 128
+  int tile_i = 0, tile_j = 0;        // rows and columns of one thread; 0: 8, or fewer if that covers a small product
+  // Steps of k between two copies. 0: 16 for f32 from sm_90 on, else 8; on Vulkan as many as are 64 bytes of a row, or fit.
+  int block_k = 0;
+  int stages = 2;             // tiles in the pipeline: one is copied while another is read; 1: no pipeline
+  bool transposed_a = false;  // A is read at [.., k, i]
+  bool transposed_b = false;  // B is read at [.., j, k]
 };
 
 // `product` sums A times B over its only reduction. A and B are inputs or stages. Up to two dimensions may precede i and j; A

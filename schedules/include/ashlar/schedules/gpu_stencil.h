@@ -23,8 +23,8 @@
 namespace ashlar::schedules {
 
 struct GpuStencilOptions {
-  int threads_i = 8, threads_j = 32;  // in a block
-  int rows = 4;                       // rows of one thread, threads_i apart
+  int threads_i = 0, threads_j = 0;  // in a block; 0: 8 and 32, or 4 and 32 where a block has 128
+  int rows = 4;                      // rows of one thread, threads_i apart
 };
 
 void gpu_stencil(Schedule& s, const std::vector<Stage>& stages, const std::vector<Tensor>& sources = {},

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products on Vulkan. A block computes 128 x 128 results, each of its 256 threads 8 x 8 of them, in columns at two places:
+//
+//   for ko (64 bytes of a row at a time, at most 32 steps)
+//     A tile 128 x 16, B tile 16 x 128     shared memory, copied four neighbours at a time; zeros past the end
+//     for kk (4 at a time)
+//       8 rows of A, 4 of each             registers
+//       for k in 4: 8 x 4 sums             a row of B, one fma of four lanes for each row of A
+//
+// With the feature dot8 products of bytes are dot products of four steps of k, for four columns at once (shader::dot4); then a
+// thread's columns lie beside each other.
+//
+// All accesses of shared memory are vectors of four, which is what a device reads at once; a tile of which that holds is an
+// array of vectors in the shader. Past the ends of M, N and K the tiles hold zeros, and the sums of whole tiles are computed,
+// so the loop has no condition; results have.
+#include "schedules/src/families/gpu_vectors.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <ashlar/instructions/shader.h>
+#include <ashlar/ir/program.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/schedule/stages.h>
+#include <ashlar/schedules/gpu.h>
+#include <ashlar/schedules/lanes.h>
+
+#include "schedules/src/families/gpu_tensor.h"
+#include "schedules/src/families/matmul.h"
+
+namespace ashlar::schedules::detail {
+
+namespace {
+
+constexpr int four = 4;
+
+// Steps of k in a tile: what was asked for, or 64 bytes of a row, at most 32 steps, which are unrolled; fewer where the shared
+// memory of a block has no room for two tiles of them.
+int steps_of(const Schedule& s, const Tensor& A, const Tensor& B, int rows, int columns, const GpuMatmulOptions& o,
+             Where where) {
+  const auto shared = [&](int k) {
+    const auto bytes = [&](const Tensor& t, int n) { return (std::int64_t{n} * k * t.type(where).bytes() + 127) / 128 * 128; };
+    return o.stages * (bytes(A, rows) + bytes(B, columns));
+  };
+  const Device& device = s.target().device();
+  int k = o.block_k > 0 ? o.block_k : std::clamp(64 / std::max(A.type(where).bytes(), B.type(where).bytes()), four, 32);
+  while (o.block_k == 0 && k > four && shared(k) > device.shared_bytes) k /= 2;
+  if (shared(k) > device.shared_bytes)
+    refuse("gpu_matmul",
+           "tiles in at most " + std::to_string(device.shared_bytes) + " bytes of shared memory, what a block has on " +
+               device.name,
+           std::to_string(shared(k)) + " bytes", where);
+  return k;
+}
+
+// A tile in shared memory, copied by all threads; `wide` elements a row.
+void vector_tile(const Stage& copy, const Loop& at, int wide, Where where) {
+  copy.compute_at(at, where);
+  const std::vector<Loop> loops = copy.spatial_loops(where);
+  const Split parts = copy.split(loops.back(), std::gcd(wide, four), Tail::exact, where);
+  copy.vectorize(parts.inner, where);
+  copy.bind(copy.fuse(loops[loops.size() - 2], parts.outer, where), gpu::threads, where);
+}
+
+// A tile of B[k, j] for dot products, whose factors are four steps of k beside each other: copied so, and so in registers.
+void dotted_tile(const Stage& copy, const Loop& at, int rank, Where where) {
+  copy.compute_at(at, where);
+  panel_layout(copy, rank, [](const Var& k, const Var& j) { return ashlar::at(k / four, j, k % four); });
+  const std::vector<Loop> loops = copy.spatial_loops(where);
+  const Split parts = copy.split(loops[loops.size() - 2], four, Tail::exact, where);
+  copy.reorder({parts.outer, where}, loops.back(), parts.inner);
+  copy.vectorize(parts.inner, where).bind(copy.fuse(parts.outer, loops.back(), where), gpu::threads, where);
+}
+void dotted_columns(const Stage& copy, const Loop& at, int rank, Where where) {
+  copy.compute_at(at, where);
+  panel_layout(copy, rank, [](const Var& k, const Var& j) { return ashlar::at(k / four, j, k % four); });
+  const std::vector<Loop> loops = copy.spatial_loops(where);
+  const Split parts = copy.split(loops[loops.size() - 2], four, Tail::exact, where);
+  copy.reorder({parts.outer, where}, loops.back(), parts.inner);
+  copy.unroll(parts.outer, where).unroll(loops.back(), where).vectorize(parts.inner, where);
+}
+
+bool by_dots(const Target& t, Type a, Type b, Type sums) {
+  const auto is_byte = [](Type x) { return x == i8 || x == u8; };
+  return t.has("dot8") && is_byte(a) && is_byte(b) && (sums == i32 || sums == u32);
+}
+
+// The registers that hold what a thread reads of a factor for four steps of k, as rows lie.
+void row_vectors(const Stage& copy, const Loop& at, int wide, Where where) {
+  copy.compute_at(at, where);
+  const std::vector<Loop> loops = copy.spatial_loops(where);
+  const Split parts = copy.split(loops.back(), std::gcd(wide, four), Tail::exact, where);
+  copy.unroll(loops[loops.size() - 2], where).unroll(parts.outer, where).vectorize(parts.inner, where);
+}
+
+// The one tile of a thread of what sums start from.
+void start_tile(const Stage& copy, int rows, int columns, Where where) {
+  const std::vector<Loop> loops = copy.spatial_loops(where);
+  for (const Loop& l : loops) copy.unroll(copy.split(l, l == loops.back() ? columns : rows, Tail::pad, where).inner, where);
+  copy.store_in(Scope::registers, where);
+}
+
+}  // namespace
+
+void vector_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B,
+                    const GpuMatmulOptions& o, Where where) {
+  const std::vector<Loop> nest = result.spatial_loops(where);
+  const std::size_t batch = nest.size() - 2;
+  const bool wide = definition(s, sums).values[0].type().bits > 32;  // of sums of 64 bits a thread has half as many
+  const auto tile = [&](int asked, const Loop& over, int threads, int most) {
+    const std::int64_t n = number_or(over.extent(where), std::int64_t{threads} * most);
+    int t = 1;
+    while (t < most && std::int64_t{t} * threads < n) t *= 2;
+    return asked > 0 ? asked : t;
+  };
+  const int tile_i = tile(o.tile_i, nest[batch], o.threads_i, 8);
+  const int tile_j = tile(o.tile_j, nest[batch + 1], o.threads_j, wide ? four : 8);
+  const int block_k = steps_of(s, A, B, o.threads_i * tile_i, o.threads_j * tile_j, o, where);
+  const Type type_a = A.type(where), type_b = B.type(where), type = definition(s, sums).values[0].type();
+  const bool dots = by_dots(s.target(), type_a, type_b, type) && tile_j % four == 0 && block_k % four == 0;
+  const int places = tile_j % 8 == 0 && !dots ? 2 : 1, lanes = tile_j / places;
+
+  const Stage a = s.cache_read(A, {sums}, Scope::shared, Operand(0, where), where);
+  const Stage b = s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where);
+  expect_factors(s, sums, a, b, batch, o, where);
+  const std::vector<Stage> starts = start_copies(s, sums, Scope::global, where);
+
+  const Tiles blocks =
+      result.tile(nest[batch], nest[batch + 1], o.threads_i * tile_i, o.threads_j * tile_j, Tail::cover, where);
+  std::vector<Loop> order{blocks.outer_i, blocks.outer_j};
+  if (batch > 0) {
+    const Loop all = fused(result, {nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(batch)}, where);
+    result.bind(all, gpu::block_z, where);
+    order.insert(order.begin(), all);
+  }
+  Loop columns = blocks.inner_j;
+  if (places > 1) {
+    const Split place = result.split(columns, o.threads_j * lanes, Tail::exact, where);
+    order.push_back(place.outer), columns = place.inner;
+  }
+  const Tiles threads = result.tile(blocks.inner_i, columns, tile_i, lanes, Tail::exact, where);
+  for (const Loop& l : {threads.outer_i, threads.outer_j, threads.inner_i, threads.inner_j}) order.push_back(l);
+  result.reorder(order, where);
+  result.unroll(threads.inner_i, where).vectorize(threads.inner_j, where);
+  result.bind(blocks.outer_i, gpu::block_y, where).bind(blocks.outer_j, gpu::block_x, where);
+  result.bind(threads.outer_i, gpu::thread_y, where).bind(threads.outer_j, gpu::thread_x, where);
+  if (places > 1) result.vthread(order[order.size() - 5], where);
+
+  sums.compute_at(threads.outer_j, where);
+  const Split steps = sums.split(sums.reduction(where), block_k, Tail::pad, where);  // both factors have zeros there
+  const Split step = sums.split(steps.inner, std::gcd(block_k, four), Tail::exact, where);
+  const std::vector<Loop> of_sums = sums.spatial_loops(where);
+  for (const Stage& start : starts) {
+    start.compute_at(threads.outer_j, where);
+    if (s.attempt([&] { start_tile(start, tile_i, lanes, where); })) start.store_in(Scope::stack, where);
+  }
+  const Split i = sums.split(of_sums[batch], tile_i, Tail::exact, where);
+  const Split j = sums.split(of_sums[batch + 1], dots ? four : lanes, Tail::exact, where);
+  order = {steps.outer, step.outer};
+  order.insert(order.end(), of_sums.begin(), of_sums.begin() + static_cast<std::ptrdiff_t>(batch));
+  if (dots)
+    order.insert(order.end(), {i.outer, i.inner, j.outer, j.inner, step.inner});
+  else
+    order.insert(order.end(), {i.outer, j.outer, step.inner, i.inner, j.inner});
+  sums.reorder(order, where);
+  sums.unroll(step.outer, where).unroll(i.inner, where).unroll(dots ? j.outer : step.inner, where);
+
+  vector_tile(a, steps.outer, o.transposed_a ? o.threads_i * tile_i : block_k, where);
+  const bool turns = dots && !o.transposed_b;
+  if (turns)
+    dotted_tile(b, steps.outer, rank_of(s, b), where);
+  else
+    vector_tile(b, steps.outer, o.transposed_b ? block_k : o.threads_j * tile_j, where);
+  row_vectors(s.cache_read(a, {sums}, Scope::registers, where), step.outer, o.transposed_a ? tile_i : block_k, where);
+  if (turns)
+    dotted_columns(s.cache_read(b, {sums}, Scope::registers, where), step.outer, rank_of(s, b), where);
+  else if (o.transposed_b)
+    row_vectors(s.cache_read(b, {sums}, Scope::registers, where), step.outer, block_k, where);
+  if (dots) {
+    sums.decompose_init(steps.outer, where);
+    sums.tensorize(j.inner, shader::dot4(type_a, type_b, type, where), where);
+    const Stage start = sums.init(where);
+    const std::vector<Loop> loops = start.nest(where);
+    for (std::size_t l = loops.size() - 3; l + 1 < loops.size(); ++l) start.unroll(loops[l], where);
+    start.vectorize(loops.back(), where);
+  } else if (o.transposed_b) {
+    sums.unroll(j.inner, where);
+  } else {
+    sums.vectorize(j.inner, where);
+  }
+  if (o.stages > 1) sums.pipeline(steps.outer, {.stages = o.stages, .loads = {a, b}}, where);
+}
+
+}  // namespace ashlar::schedules::detail
