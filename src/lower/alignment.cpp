@@ -291,7 +291,7 @@ class Aligned {
       require(together == most_bytes ? ir::eq(past, ir::index(0)) : multiple(past, together));
       both_.aligned.buffers.at(id).align = together;
     }
-    if (b.order != ir::Buffer::Order::inner_unit_stride || !b.layout.map.empty() || b.packed_by_caller) return;
+    if (b.rank == 0 || b.order != ir::Buffer::Order::inner_unit_stride || !b.layout.map.empty() || b.packed_by_caller) return;
     std::vector<Expr> given, rounded;
     for (int d = 0; d + 1 < b.rank; ++d) {
       const Expr stride = ir::var(fresh(), b.name + "_stride" + std::to_string(d));

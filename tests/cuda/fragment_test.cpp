@@ -41,9 +41,9 @@ TEST_CASE("a product by ldmatrix, cp.async and mma") {
     mma_operators::Product op{t, {.stages = 3, .tile_m = 128, .tile_n = 128, .warp_m = 32, .warp_n = 64, .matrices = true}};
     const std::string text = codegen::ptx::translate(cuda::lowered(op.s), t).text;
     CHECK(cuda::complaints(text, t.device().chip) == "");
-    CHECK(count(text, "mma.sync") == 2 * 2 * 8 * (2 + 1));
-    CHECK(count(text, "ldmatrix.sync.aligned.m8n8.x4.shared.b16") == 2 * 2 * (2 + 1));
-    CHECK(count(text, "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16") == 2 * 8 * (2 + 1));
+    CHECK(count(text, "mma.sync") == 2 * 2 * 8);
+    CHECK(count(text, "ldmatrix.sync.aligned.m8n8.x4.shared.b16") == 2 * 2);
+    CHECK(count(text, "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16") == 2 * 8);
     CHECK(count(text, "ld.shared") == 0);
     CHECK(count(text, ".local") == 0);
   }

@@ -49,6 +49,13 @@ TEST_CASE("expressions and their instructions") {
   using text_rows::bin, text_rows::un;
   text_rows::check(
       {
+          {"a shift by any amount of 64 bits is decided by all of them (fuzz seed 482968 for cuda-sm_80)",
+           u64,
+           u64,
+           bin(Op::shl),
+           {"shl.b64", "setp", "selp"},
+           {}},
+          {"and to the right", u64, u64, bin(Op::shr), {"shr.u64", "setp", "selp"}, {}},
           {"a product and a sum stay two, each rounded",
            f32,
            f32,

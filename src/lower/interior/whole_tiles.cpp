@@ -41,6 +41,19 @@ bool has_collective_call(const ir::Kernel& k, const std::vector<KStmt>& list) {
   });
 }
 
+// Loads of fragments by an instruction that a user describes, or one of instructions/ampere.h. They have few conditions to get
+// rid of, and with two copies of them ptxas 13.0 spills for sm_100a.
+bool loads_by_text(const ir::Kernel& k, const std::vector<KStmt>& list) {
+  return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
+    if (const auto* call = s.as<ir::KCall>(); call && call->intrinsic != 0) {
+      const ir::Intrinsic& f = k.intrinsics.at(call->intrinsic);
+      return f.group > 1 && !f.accumulates && f.device == ir::DeviceOp::none;
+    }
+    const auto bodies = s.bodies();
+    return std::any_of(bodies.begin(), bodies.end(), [&](const auto* inside) { return loads_by_text(k, *inside); });
+  });
+}
+
 // Copies of an argument whose rows begin anywhere, element by element: without conditions, the loads of all of them would stand
 // side by side, for which registers do not suffice.
 bool copies_elements(const ir::Kernel& k, const KStmt& s) {
@@ -209,7 +222,9 @@ void take_apart(ir::Kernel& k, KStmt& s, const Facts& facts, const analysis::Var
   std::vector<Expr> still;
   for (std::size_t n = 0; n < loop.body.size(); ++n) {
     Inside one(k, inner, threads);
-    if (loop.body[n].is<ir::KSync>() || copies_elements(k, loop.body[n]) || !one.find(loop.body[n])) continue;
+    if (loop.body[n].is<ir::KSync>() || copies_elements(k, loop.body[n]) || loads_by_text(k, {loop.body[n]}) ||
+        !one.find(loop.body[n]))
+      continue;
     Part& part = parts.emplace_back(Part{n, std::move(one.inside), {}});
     for (const Expr& slack : one.slacks) {
       if (ir::uses_var(slack, loop.var))

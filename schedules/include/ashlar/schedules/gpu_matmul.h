@@ -46,9 +46,8 @@
 // begin at multiples of two. threads_i, threads_j, block_k and stages concern the form without tensor cores; tile_i and tile_j
 // ask for it.
 //
-// Refused:
-// a processor, a product with other loops or that reads A and B at other indices, a result with other dimensions, more threads
-// or shared memory than a block of the target has.
+// Refused: a processor, a product with other loops or that reads A and B at other indices, a result with other dimensions, more
+// threads or shared memory than a block of the target has.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {

@@ -2,6 +2,9 @@
 // Types, integers and bools.
 #include "codegen/llvm/arithmetic/arithmetic.h"
 
+#include <string_view>
+
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Intrinsics.h>
 
 #include <ashlar/ir/refusal.h>
@@ -131,12 +134,26 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
     case Op::bit_xor:
       return b_.CreateXor(x, y);
     case Op::shl:  // of amounts below the width, as shr
+      if (!host_ && t.bits == 64) return device_shift("shl.b64", t, x, y);
       return b_.CreateShl(x, y);
     case Op::shr:
+      if (!host_ && t.bits == 64 && is_unsigned) return device_shift("shr.u64", t, x, y);
       return is_unsigned ? b_.CreateLShr(x, y) : b_.CreateAShr(x, y);
     default:
       return fixed_point(op, t, x, y);
   }
+}
+
+// LLVM 22 takes `n < 64 ? x << n : 0` for the one instruction of PTX, which shifts everything out by amounts above 63, but reads
+// 32 bits of them: of an n of 2^32 the condition would be lost. It does not see through a text.
+Value* Arithmetic::device_shift(const char* instruction, Type t, Value* x, Value* y) {
+  if (t.lanes > 1)
+    return each_lane(t, [&](Value* a, Value* n) { return device_shift(instruction, t.with_lanes(1), a, n); }, x, y);
+  if (llvm::isa<llvm::Constant>(y))
+    return std::string_view(instruction) == "shl.b64" ? b_.CreateShl(x, y) : b_.CreateLShr(x, y);
+  auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {b_.getInt64Ty(), b_.getInt32Ty()}, false);
+  auto* text = llvm::InlineAsm::get(type, std::string(instruction) + " $0, $1, $2;", "=l,l,r", false);
+  return b_.CreateCall(type, text, {x, b_.CreateTrunc(y, b_.getInt32Ty())});
 }
 
 Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {

@@ -61,6 +61,7 @@ class Arithmetic {
   }
   llvm::Value* minimum_or_maximum(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* sum_of_integers(llvm::Value*, llvm::Value*);
+  llvm::Value* device_shift(const char* instruction, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* chosen_both_ways(ir::Op, Type t, llvm::Value*, llvm::Value*);
   bool ranges(Type) const;
   llvm::Value* chosen_by_range(ir::Op, Type t, llvm::Value*, llvm::Value*);
