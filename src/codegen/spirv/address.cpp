@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Addresses. Of an array of the shader an index of 32 bits, in the device's memory base + element * bytes. With indices of 32 bits
-// that is two words, to the lower of which the bytes are added, so that a device needs no integers of 64 bits.
+// Addresses. Of an array of the shader an index of 32 bits, in the device's memory base + element * bytes. With indices of 32
+// bits that is two words, to the lower of which the bytes are added, so that a device needs no integers of 64 bits.
 //
 // What an inner loop changes is added last, so that a driver keeps the rest from one iteration to the next: it does not move
 // terms of a sum itself.
@@ -96,10 +96,9 @@ std::map<int, std::vector<std::pair<Expr, bool>>> Emitter::terms_of(const Expr& 
 // drivers see neighbours by.
 Piece Emitter::spot(const Place& p, const Expr& index) {
   if (p.kind == Place::Kind::array) return low_word(index, p.lanes);
-  const Piece bytes = math.integer(i64, p.buffer->type.bytes());
   Piece address{p.address, u64}, sum;
   const auto add_to_address = [&](Piece element) {
-    const Piece wide{math.convert(i64, element).id, i64};
+    const Piece wide{math.convert(i64, element).id, i64}, bytes = math.integer(i64, p.buffer->type.bytes());
     address = {c.op(spv::OpIAdd, m.type(u64), {address.id, math.binary(Op::mul, wide, bytes).id}), u64};
   };
   for (const auto& [depth, terms] : terms_of(index)) {
