@@ -47,6 +47,9 @@ std::string jumps(const std::string& text) {
 }  // namespace
 
 struct Compiled::Code {
+  // Stays while the library is loaded: dlopen knows a file by its inode, and would take a new one with that of a deleted one
+  // for what is loaded.
+  test::TemporaryFolder folder;
   void* library = nullptr;
   std::string text;
   const ashlar_abi1_desc* descriptor = nullptr;
@@ -89,8 +92,7 @@ Compiled compile(const ir::Kernel& kernel, const Target& target, const Compiler&
   const std::string name = codegen::c_identifier(kernel.name);
   auto code = std::make_shared<Compiled::Code>();
   code->text = codegen::c::source(kernel, target);
-  const test::TemporaryFolder folder;
-  const std::string file = folder.file("kernel.c"), library = folder.file("kernel.so");
+  const std::string file = code->folder.file("kernel.c"), library = code->folder.file("kernel.so");
   std::ofstream(file) << code->text << "\nconst ashlar_abi1_desc *ashlar_test_descriptor(void);\n"
                       << "const ashlar_abi1_desc *ashlar_test_descriptor(void) { return &" << name << "_abi1_desc; }\n"
                       << jumps(code->text);
