@@ -108,7 +108,7 @@ TEST_CASE("it is assembled for every chip, with its accumulators in registers") 
     CHECK(cuda::complaints(text, t.device().chip) == "");
     std::size_t calls = 0;
     for (std::size_t at = text.find("mma.sync"); at != std::string::npos; at = text.find("mma.sync", at + 1)) ++calls;
-    CHECK(calls == 2 * (64 / 16) * (32 / 8));  // of two virtual warps
+    CHECK(calls == 2 * (64 / 16) * (32 / 8) * (2 + 1));  // of two virtual warps, at two steps of k inside and one of the rim
     CHECK(text.find(".local") == std::string::npos);
   }
 }

@@ -67,8 +67,9 @@ void gpu_scan(Schedule& s, const Stage& stage, const GpuScanOptions& o, Where wh
     refuse(family, "a scan along the last dimension", d.name, where);
   const std::int64_t length = detail::number_or(stage.spatial_loops(where).back().extent(where), std::int64_t{1} << 30);
   int part = o.part;
+  const int most = std::min(most_part, o.each * s.target().device().max_threads);
   if (part == 0)
-    for (part = o.each * 32; part < most_part && part < length;) part *= 2;
+    for (part = o.each * 32; part < most && part < length;) part *= 2;
   if (part % o.each != 0)
     refuse(family, "parts of a multiple of " + std::to_string(o.each) + " steps, those of a thread", std::to_string(part),
            where);

@@ -20,7 +20,7 @@
 namespace ashlar::schedules {
 
 struct GpuScanOptions {
-  int part = 0;  // steps of a block; 0: 2048, or fewer for short rows
+  int part = 0;  // steps of a block; 0: 2048, or fewer for short rows and small blocks
   int each = 8;  // of a thread
 };
 
