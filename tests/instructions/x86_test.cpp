@@ -16,9 +16,9 @@
 #include "tests/instructions/site.h"
 #include "tests/skip.h"
 #include "tests/support/refused.h"
+#include "tests/support/text_parts.h"
 #ifdef ASHLAR_TEST_IN_C
 #include "tests/in_c/c_compiled.h"
-#include "tests/support/text_parts.h"
 #endif
 
 using namespace ashlar;
