@@ -159,18 +159,18 @@ void schedule_on_device(Draft&);  // device.cpp: all of the program
 // The stage, and those that are computed with it, by the family for devices that takes them; they are added to `taken`. False:
 // none does, and nothing was done.
 bool schedule_on_device_by_family(Draft&, Id stage, std::set<Id>& taken);  // device_families.cpp
-// The calls, as a condition on a Symbol, whose rows fit shared memory, where launches read rows more than once and other calls may
-// have longer ones; empty: there is no such condition.
+// A condition on a Symbol: rows fit shared memory in the calls for which it holds. Empty if no launch reads rows more than
+// once, or if rows fit in every call or in none.
 std::optional<Expr> rows_that_fit(Draft&, const std::vector<Id>& all);
-bool is_untouched(const ir::Program&, const ir::Stage&);                   // no step was applied to it
-void inline_stages(Draft&);                                                // inlining.cpp
-void follow_steps(Draft&);                                                 // following.cpp: recurrences and their readers
-std::vector<Group> groups_of(Draft&);                                      // place.cpp: leaders before what they read
-Plan plan_of(Draft&, const Group&, bool families = true);                  // plan.cpp
-Taken taken_by(Draft&, Id stage);                                          // families.cpp
-bool is_separable(Draft&, const Group&);                                   // a window over rows of what is computed of columns
-bool schedule_taken(Draft&, const Group&, Taken);                          // false: nothing was done
-std::optional<Product> product_of(const ir::Stage&, const ir::Program&);   // products.cpp: the form, but for its kind
+bool is_untouched(const ir::Program&, const ir::Stage&);                  // no step was applied to it
+void inline_stages(Draft&);                                               // inlining.cpp
+void follow_steps(Draft&);                                                // following.cpp: recurrences and their readers
+std::vector<Group> groups_of(Draft&);                                     // place.cpp: leaders before what they read
+Plan plan_of(Draft&, const Group&, bool families = true);                 // plan.cpp
+Taken taken_by(Draft&, Id stage);                                         // families.cpp
+bool is_separable(Draft&, const Group&);                                  // a window over rows of what is computed of columns
+bool schedule_taken(Draft&, const Group&, Taken);                         // false: nothing was done
+std::optional<Product> product_of(const ir::Stage&, const ir::Program&);  // products.cpp: the form, but for its kind
 std::optional<Product> product_for(Draft&, const Group&);
 bool schedule_product(Draft&, const Group&, const Product&);  // false: nothing was done
 void schedule_group(Draft&, const Group&, Plan);              // leader.cpp

@@ -2,9 +2,9 @@
 // The table of GPUs. Figures of CUDA devices: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 // Multiprocessors, of the product named: sm_80 A100 (NVIDIA A100 Tensor Core GPU Architecture), sm_86 A40 and RTX A6000, the
 // whole GA102 (NVIDIA Ampere GA102 GPU Architecture), sm_87 Jetson AGX Orin 64 GB (Jetson AGX Orin Series Technical Brief),
-// sm_89 GeForce RTX 4090 (NVIDIA Ada GPU Architecture), sm_90 H100 SXM5 (NVIDIA H100 Tensor Core GPU Architecture), sm_100 B200
-// (CUDA's Blackwell Tuning Guide), sm_120 GeForce RTX 5090 (NVIDIA RTX Blackwell GPU Architecture). sm_103 is unknown: NVIDIA
-// tells of 160 in Blackwell Ultra, not how many of them a product has.
+// sm_90 H100 SXM5 (NVIDIA H100 Tensor Core GPU Architecture), sm_100 B200 (CUDA's Blackwell Tuning Guide); by specifications
+// that others publish, sm_89 GeForce RTX 4090 and sm_120 GeForce RTX 5090. sm_103 is unknown: NVIDIA tells of 160 in Blackwell
+// Ultra, not how many of them a product has.
 #include <algorithm>
 #include <iterator>
 

@@ -30,11 +30,11 @@ struct NarrowIndices {
   };
   // Over Symbols and strides. Evaluated in 64 bits; where that leaves them, it does not hold. true: always; false: never.
   Expr condition;
-  // Expressions whose values fit while the condition holds, as far as anything asks for them. The others may not.
+  // Expressions that something asks for exactly, and whose values fit while the condition holds. Others may not fit.
   std::unordered_map<Expr, Range, ir::ExprHash, ir::ExprSame> exact;
   // Buffers whose addresses are exact: how far they reach is not known, or elements share bytes in them.
   std::set<ir::Id> far;
-  bool whole = true;  // all that is asked to be exact is
+  bool whole = true;  // everything that must be exact fits
 
   std::optional<Range> range(const Expr&) const;
 };

@@ -16,7 +16,7 @@ namespace ashlar::schedules {
 
 namespace {
 
-// Elements of the result, which is to be a number.
+// Elements of the result, whose extents must be constants.
 std::int64_t elements_of(const Schedule& s, const Stage& stage, Where where) {
   std::int64_t n = 1;
   for (const Loop& l : stage.spatial_loops(where)) {
@@ -27,8 +27,8 @@ std::int64_t elements_of(const Schedule& s, const Stage& stage, Where where) {
   for (const ir::Id b : detail::definition(s, stage).buffers) bytes += s.scheduled().program.buffer(b).type.bytes();
   const std::int64_t most = detail::most_of_rows(s);
   if (n == 0 || n * bytes > most)
-    refuse("gpu_scatter", "a result of at most " + std::to_string(most) + " bytes, a number",
-           n == 0 ? "an extent that is none" : std::to_string(n * bytes), where);
+    refuse("gpu_scatter", "a result of at most " + std::to_string(most) + " bytes, of constant size",
+           n == 0 ? "an extent that is not a constant" : std::to_string(n * bytes), where);
   return n;
 }
 

@@ -9,7 +9,7 @@
 namespace ashlar::analysis {
 
 // The most points past the end of the stage's k-th variable: of readers that read it at a variable of their own, whose split
-// covers. 0 if there is no such reader.
+// covers. Zero without such readers.
 std::int64_t covered_past(const ir::Program&, const ir::Stage&, std::size_t k);
 
 }  // namespace ashlar::analysis

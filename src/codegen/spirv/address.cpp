@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Addresses. Of an array of the shader an index of 32 bits, in the device's memory base + element * bytes. With indices of 32
-// bits that is two words, to the lower of which the bytes are added, so that a device needs no integers of 64 bits.
+// Addresses. An element of a shader's array has an index of 32 bits; an element in device memory has the address
+// base + element * bytes. In a module with 32-bit indices that address is a pair of words, added with a carry, so the device
+// needs no 64-bit integers.
 //
 // What an inner loop changes is added last, so that a driver keeps the rest from one iteration to the next: it does not move
 // terms of a sum itself.

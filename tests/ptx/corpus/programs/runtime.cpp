@@ -38,7 +38,7 @@ struct Runtime {
   ptx::Device device;
   std::map<const void*, std::string> names;  // what the host calls a kernel or a variable: its name in PTX
   std::map<const void*, Entry> entries;      // of kernels that were asked for
-  std::vector<Call> calls;                   // configurations of <<<...>>> that their stubs have not launched yet
+  std::vector<Call> calls;                   // configurations: <<<...>>> pushes one, the kernel's stub takes it
   cudaError_t last = cudaSuccess;
   int capability = 80;
 };
