@@ -29,7 +29,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 namespace {
 
@@ -325,4 +325,4 @@ std::optional<ByAlignment> by_alignment(const ir::Program& p) {
   return any ? Aligned(p).run() : std::nullopt;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

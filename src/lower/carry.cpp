@@ -29,7 +29,7 @@
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using analysis::Facts;
@@ -486,4 +486,4 @@ void carry(ir::Kernel& kernel, const LowerOptions& options) {
   if (pass.changed_) tidy(kernel);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

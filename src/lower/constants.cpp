@@ -5,7 +5,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::KStmt;
@@ -45,4 +45,4 @@ void fold_constants(ir::Kernel& kernel) {
     if (b.storage == ir::Storage::constant) return fold(kernel, kernel.body);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -12,7 +12,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::KStmt;
@@ -66,4 +66,4 @@ void visit(std::vector<KStmt>& list) {
 
 void convert_once(ir::Kernel& kernel) { visit(kernel.body); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

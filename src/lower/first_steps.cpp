@@ -17,7 +17,7 @@
 #include "lower/interior/lanes.h"
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using analysis::Facts;
@@ -151,4 +151,4 @@ void take_first_steps(ir::Kernel& kernel) {
   if (FirstSteps(kernel).visit(kernel.body, facts_of(kernel))) tidy(kernel);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

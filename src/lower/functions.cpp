@@ -12,7 +12,7 @@
 #include <ashlar/ir/math.h>
 #include <ashlar/ir/spelling.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::KStmt;
@@ -37,4 +37,4 @@ void visit(std::vector<KStmt>& list) {
 
 void expand_functions(ir::Kernel& kernel) { visit(kernel.body); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -23,7 +23,7 @@
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::KFor;
@@ -193,4 +193,4 @@ void hoist(std::vector<KStmt>& list, const Known& known) {
 
 void hoist_guards(ir::Kernel& kernel) { hoist(kernel.body, {facts_of(kernel), 0}); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

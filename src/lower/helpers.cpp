@@ -6,7 +6,7 @@
 
 #include <ashlar/ir/build.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::KStmt;
 
@@ -59,4 +59,4 @@ void forget_facts(ir::Kernel& k) {
   forget(k.body);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -37,34 +37,34 @@ struct Pass {
 
 constexpr Pass passes[] = {
     {"dropped", [](State& s, const LowerOptions&) { s.program = analysis::take_dropped_apart(s.program); }, Pass::For::dropped},
-    {"parts", [](State& s, const LowerOptions&) { lower_impl::take_parts(s.program); }, Pass::For::devices},
+    {"parts", [](State& s, const LowerOptions&) { lowering::take_parts(s.program); }, Pass::For::devices},
     {"inits", [](State& s, const LowerOptions&) { s.program = analysis::materialise_inits(s.program); }},
     {"flatten",
      [](State& s, const LowerOptions& o) {
-       s.kernel = lower_impl::flatten(std::move(s.program), o, s.launches);
+       s.kernel = lowering::flatten(std::move(s.program), o, s.launches);
        s.flat = true;
      }},
-    {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.kernel, o); }, Pass::For::devices},
-    {"pipeline", [](State& s, const LowerOptions& o) { lower_impl::pipeline(s.kernel, o); }, Pass::For::devices},
-    {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.kernel); }, Pass::For::devices},
-    {"tables", [](State& s, const LowerOptions&) { lower_impl::unroll_tables(s.kernel); }},
-    {"interior", [](State& s, const LowerOptions& o) { lower_impl::specialise_interior(s.kernel, o); }},
-    {"whole tiles", [](State& s, const LowerOptions&) { lower_impl::specialise_whole_tiles(s.kernel); }, Pass::For::devices},
-    {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.kernel); }},
-    {"remainders", [](State& s, const LowerOptions&) { lower_impl::choose_remainders(s.kernel); }},
-    {"strides", [](State& s, const LowerOptions&) { lower_impl::know_strides(s.kernel); }, Pass::For::processors},
-    {"conversions", [](State& s, const LowerOptions&) { lower_impl::convert_once(s.kernel); }},
-    {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.kernel); }},
-    {"vectorize", [](State& s, const LowerOptions&) { lower_impl::vectorize(s.kernel); }},
-    {"unroll", [](State& s, const LowerOptions&) { lower_impl::unroll(s.kernel); }},
-    {"constants", [](State& s, const LowerOptions&) { lower_impl::fold_constants(s.kernel); }},
-    {"tidy", [](State& s, const LowerOptions&) { lower_impl::tidy(s.kernel); }},
-    {"spare lanes", [](State& s, const LowerOptions&) { lower_impl::store_spare_lanes(s.kernel); }},
-    {"registers", [](State& s, const LowerOptions& o) { lower_impl::check_registers(s.kernel, o); }},
-    {"first steps", [](State& s, const LowerOptions&) { lower_impl::take_first_steps(s.kernel); }},
-    {"carry", [](State& s, const LowerOptions& o) { lower_impl::carry(s.kernel, o); }},
-    {"scans", [](State& s, const LowerOptions& o) { lower_impl::scan_in_lanes(s.kernel, o); }},
-    {"unread", [](State& s, const LowerOptions&) { lower_impl::drop_unread(s.kernel); }, Pass::For::processors},
+    {"launches", [](State& s, const LowerOptions& o) { lowering::make_launches(s.kernel, o); }, Pass::For::devices},
+    {"pipeline", [](State& s, const LowerOptions& o) { lowering::pipeline(s.kernel, o); }, Pass::For::devices},
+    {"synchronise", [](State& s, const LowerOptions&) { lowering::synchronise(s.kernel); }, Pass::For::devices},
+    {"tables", [](State& s, const LowerOptions&) { lowering::unroll_tables(s.kernel); }},
+    {"interior", [](State& s, const LowerOptions& o) { lowering::specialise_interior(s.kernel, o); }},
+    {"whole tiles", [](State& s, const LowerOptions&) { lowering::specialise_whole_tiles(s.kernel); }, Pass::For::devices},
+    {"guards", [](State& s, const LowerOptions&) { lowering::hoist_guards(s.kernel); }},
+    {"remainders", [](State& s, const LowerOptions&) { lowering::choose_remainders(s.kernel); }},
+    {"strides", [](State& s, const LowerOptions&) { lowering::know_strides(s.kernel); }, Pass::For::processors},
+    {"conversions", [](State& s, const LowerOptions&) { lowering::convert_once(s.kernel); }},
+    {"math", [](State& s, const LowerOptions&) { lowering::expand_functions(s.kernel); }},
+    {"vectorize", [](State& s, const LowerOptions&) { lowering::vectorize(s.kernel); }},
+    {"unroll", [](State& s, const LowerOptions&) { lowering::unroll(s.kernel); }},
+    {"constants", [](State& s, const LowerOptions&) { lowering::fold_constants(s.kernel); }},
+    {"tidy", [](State& s, const LowerOptions&) { lowering::tidy(s.kernel); }},
+    {"spare lanes", [](State& s, const LowerOptions&) { lowering::store_spare_lanes(s.kernel); }},
+    {"registers", [](State& s, const LowerOptions& o) { lowering::check_registers(s.kernel, o); }},
+    {"first steps", [](State& s, const LowerOptions&) { lowering::take_first_steps(s.kernel); }},
+    {"carry", [](State& s, const LowerOptions& o) { lowering::carry(s.kernel, o); }},
+    {"scans", [](State& s, const LowerOptions& o) { lowering::scan_in_lanes(s.kernel, o); }},
+    {"unread", [](State& s, const LowerOptions&) { lowering::drop_unread(s.kernel); }, Pass::For::processors},
 };
 
 ir::Kernel lower_variants(const ir::Program& program, const LowerOptions& options) {
@@ -72,7 +72,7 @@ ir::Kernel lower_variants(const ir::Program& program, const LowerOptions& option
   general.variants.clear();
   std::vector<ir::Kernel> variants;
   for (const ir::Variant& v : program.variants) variants.push_back(lower(*v.program, options));
-  ir::Kernel kernel = lower_impl::one_of(program, lower(general, options), std::move(variants));
+  ir::Kernel kernel = lowering::one_of(program, lower(general, options), std::move(variants));
   analysis::verify(kernel, analysis::KernelForm::finished, "variants");
   if (options.observe) options.observe("variants", ir::text(kernel));
   return kernel;
@@ -95,7 +95,7 @@ ir::Kernel lower_one(const ir::Program& program, const LowerOptions& options) {
     const bool last = one == all.back();
     const double start = options.times ? cpu_ms() : 0;
     pass.run(state, options);
-    if (last) lower_impl::forget_facts(state.kernel);
+    if (last) lowering::forget_facts(state.kernel);
     if (!state.flat)
       analysis::verify(state.program, pass.name);
     else
@@ -110,13 +110,13 @@ ir::Kernel lower_one(const ir::Program& program, const LowerOptions& options) {
 
 ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
   if (!program.variants.empty()) return lower_variants(program, options);
-  if (const auto both = options.async_copies ? lower_impl::by_alignment(program) : std::nullopt) {
+  if (const auto both = options.async_copies ? lowering::by_alignment(program) : std::nullopt) {
     if (ir::is_int(both->condition, std::int64_t{0})) return lower_one(both->otherwise, options);
     ir::Kernel aligned = lower_one(both->aligned, options);
     if (ir::is_int(both->condition, 1)) return aligned;
     ir::Kernel kernel = lower_one(both->otherwise, options);
     kernel.alignments = both->alignments;
-    kernel = lower_impl::either(both->condition, std::move(aligned), std::move(kernel), both->where);
+    kernel = lowering::either(both->condition, std::move(aligned), std::move(kernel), both->where);
     analysis::verify(kernel, analysis::KernelForm::finished, "alignment");
     if (options.observe) options.observe("alignment", ir::text(kernel));
     return kernel;

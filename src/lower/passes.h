@@ -8,7 +8,7 @@
 #include <ashlar/ir/kernel.h>
 #include <ashlar/lower/lower.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::has_load;
 
@@ -68,4 +68,4 @@ analysis::Facts inside(analysis::Facts, const ir::KFor&);  // with its range
 ir::BufferFacts& lowering_of(ir::Kernel&, ir::Id buffer);  // to add to them
 bool has_recurrences(const ir::Kernel&);                   // does a buffer hold one?
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -13,7 +13,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::Id;
@@ -167,4 +167,4 @@ class Contract {
 
 void check_registers(const ir::Kernel& kernel, const LowerOptions& options) { Contract(kernel, options).check(); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

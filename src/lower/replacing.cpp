@@ -3,7 +3,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::KStmt;
 using ir::Op;
@@ -42,4 +42,4 @@ std::vector<KStmt> Replacing::operator()(const std::vector<KStmt>& list) {
   return out;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

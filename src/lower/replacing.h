@@ -9,7 +9,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/kernel.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using Replacements = std::unordered_map<Expr, Expr, ir::ExprHash, ir::ExprSame>;
 
@@ -26,4 +26,4 @@ class Replacing {
   std::vector<Expr> keep_;  // keeps the keys alive
 };
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

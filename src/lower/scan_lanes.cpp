@@ -28,7 +28,7 @@
 #include "lower/interior/lanes.h"
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::Id;
@@ -322,4 +322,4 @@ void scan_in_lanes(ir::Kernel& kernel, const LowerOptions& options) {
   tidy(kernel);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

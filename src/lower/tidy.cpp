@@ -6,7 +6,7 @@
 
 #include <ashlar/ir/build.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::KFor;
@@ -59,4 +59,4 @@ void clean(std::vector<KStmt>& list) {
 
 void tidy(ir::Kernel& kernel) { clean(kernel.body); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -13,7 +13,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::Id;
@@ -63,4 +63,4 @@ void drop_unread(ir::Kernel& kernel) {
   }
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

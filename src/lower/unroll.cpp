@@ -20,7 +20,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::KFor;
@@ -160,4 +160,4 @@ void unroll_tables(ir::Kernel& kernel) {
     fold_constants(kernel);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -19,7 +19,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::Id;
@@ -228,4 +228,4 @@ ir::Kernel either(const Expr& condition, ir::Kernel kernel, ir::Kernel otherwise
   return merged.take();
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -22,7 +22,7 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/ir/vscale.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::Id;
@@ -260,4 +260,4 @@ void visit(std::vector<KStmt>& list) {
 
 void vectorize(ir::Kernel& kernel) { visit(kernel.body); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

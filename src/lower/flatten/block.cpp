@@ -9,7 +9,7 @@
 
 #include "lower/flatten/flatten.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::KStmt;
 
@@ -220,4 +220,4 @@ std::vector<KStmt> Flattener::store_all(const Stmt& s, const ir::Stage& stage, c
   return store_together(std::move(stored), stage.name, s.where, targets);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -8,7 +8,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using analysis::Facts;
 using ir::Op;
@@ -254,4 +254,4 @@ Expr Body::visit_under(const Expr& e, const Expr& mask) {
   return result;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -23,7 +23,7 @@
 
 #include "lower/flatten/storage.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 class Body {
  public:
@@ -75,4 +75,4 @@ class Body {
   std::vector<Expr> kept_;                          // keeps the keys alive
 };
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

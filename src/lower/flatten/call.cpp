@@ -4,7 +4,7 @@
 
 #include "lower/flatten/flatten.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::KStmt;
 
@@ -108,4 +108,4 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
   return guarded(*conditions, expressions, std::move(out), s.where);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -9,7 +9,7 @@
 
 #include "lower/flatten/flatten.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::KStmt;
 
@@ -77,4 +77,4 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
   return out;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

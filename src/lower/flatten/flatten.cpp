@@ -5,7 +5,7 @@
 
 #include "lower/flatten/flatten.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::KStmt;
 using ir::LoopKind;
@@ -149,4 +149,4 @@ const ir::Stmt& Flattener::nest() const {
 
 ir::Kernel flatten(ir::Program p, const LowerOptions& options, bool launches) { return Flattener(p, options, launches).run(); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

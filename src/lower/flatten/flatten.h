@@ -25,7 +25,7 @@
 #include "lower/flatten/body.h"
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 class Flattener {
  public:
@@ -134,4 +134,4 @@ class Flattener {
   std::map<Id, Expr> tile_numbers_;                 // of those inside which the current statement stands: the tile
 };
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -17,7 +17,7 @@
 
 #include "lower/flatten/flatten.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::KFor;
 using ir::KStmt;
@@ -196,4 +196,4 @@ std::vector<KStmt> Flattener::distributed(const Stmt& s, const analysis::Distrib
   return out;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -8,7 +8,7 @@
 
 #include "lower/flatten/flatten.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::KFor;
 using ir::KStmt;
@@ -162,4 +162,4 @@ ir::Ring Flattener::ring_of(const Stmt& s) {
   return ring;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

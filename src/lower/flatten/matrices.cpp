@@ -14,7 +14,7 @@
 
 #include "lower/flatten/flatten.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::Id;
 using ir::KStmt;
@@ -129,4 +129,4 @@ std::optional<KStmt> Flattener::by_matrices(const std::vector<Statements>& regis
   return made;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -6,7 +6,7 @@
 
 #include "lower/flatten/flatten.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::LoopKind;
 
@@ -95,4 +95,4 @@ std::vector<Expr> Flattener::load_parts(const std::vector<Id>& buffers, const Ex
   return loads;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -6,7 +6,7 @@
 
 #include "lower/flatten/flatten.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::KStmt;
 using ir::LoopKind;
@@ -75,4 +75,4 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s, const ir::PrefetchStmt& no
   return out;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

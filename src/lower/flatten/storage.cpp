@@ -8,7 +8,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::Id;
 using ir::KBuffer;
@@ -239,4 +239,4 @@ void plan_workspace(ir::Kernel& k, const ir::Program& p, const std::vector<Life>
   k.workspace_align = align;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -16,7 +16,7 @@
 #include <ashlar/ir/kernel.h>
 #include <ashlar/lower/lower.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 struct Lane {  // a vectorized loop around an alloc
   Expr value;  // counts from 0
@@ -60,4 +60,4 @@ struct Life {
 // Gives every workspace buffer its offset and the kernel its two totals. Buffers whose lives do not meet share space.
 void plan_workspace(ir::Kernel&, const ir::Program&, const std::vector<Life>&);
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -17,7 +17,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using analysis::Facts;
@@ -157,4 +157,4 @@ void know_strides(ir::Kernel& kernel) {
   }
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -14,7 +14,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using analysis::Facts;
 using ir::Id;
@@ -342,4 +342,4 @@ Expr Interior::replaced(const Expr& e) const {
   return Replacing(all)(e);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

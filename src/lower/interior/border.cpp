@@ -24,7 +24,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using analysis::Facts;
 using ir::Id;
@@ -255,4 +255,4 @@ std::optional<Moved> moved_inside(const KStmt& statement, const std::vector<Expr
   return result;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -6,7 +6,7 @@
 #include "lower/interior/interior.h"
 #include "lower/interior/uniform_loads.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 // What a vectorized tile becomes where it does not lie wholly inside: the statements to run where `fits` holds. Nothing where
 // the vector may not be moved, or would gain little.
@@ -23,4 +23,4 @@ struct Border {
 std::optional<Moved> moved_inside(const ir::KStmt& tile, const std::vector<Expr>& slacks, const std::vector<ir::KStmt>& inside,
                                   bool tail, const analysis::Facts&, const Border&);
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

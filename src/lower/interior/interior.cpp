@@ -32,7 +32,7 @@
 #include "lower/passes.h"
 #include "lower/interior/uniform_choices.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using analysis::Facts;
 using analysis::VarRange;
@@ -263,4 +263,4 @@ void specialise_interior(ir::Kernel& kernel, const LowerOptions& options) {
   skip_empty(kernel.body, facts);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -15,7 +15,7 @@
 #include "lower/replacing.h"
 #include "lower/interior/uniform_loads.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using Buffers = std::map<ir::Id, ir::KBuffer>;
 
@@ -102,4 +102,4 @@ class Interior {
   std::vector<Expr> slacks_;    // each >= 0 is required
 };
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -4,7 +4,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/vscale.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::Op;
 
@@ -66,4 +66,4 @@ Expr decided(const Expr& e, const Decided& known) {
   });
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

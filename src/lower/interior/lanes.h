@@ -5,7 +5,7 @@
 
 #include <ashlar/ir/kernel.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 Expr lanes_of(const Expr& condition, int lanes);  // the same in every lane, where it is of one
 Expr zero(Type);
@@ -18,4 +18,4 @@ Expr decided_lanes(const Expr&);
 using Decided = std::vector<std::pair<Expr, bool>>;
 Expr decided(const Expr&, const Decided&);
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -9,7 +9,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using analysis::Facts;
 using analysis::VarRange;
@@ -149,4 +149,4 @@ void skip_empty(std::vector<KStmt>& list, const Facts& facts) {
   }
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

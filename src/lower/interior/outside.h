@@ -5,7 +5,7 @@
 
 #include "lower/interior/interior.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 struct Outside {
   const Buffers& buffers;
@@ -16,4 +16,4 @@ struct Outside {
 };
 void skip_empty(std::vector<ir::KStmt>&, const analysis::Facts&);
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -17,7 +17,7 @@
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using analysis::Facts;
@@ -110,4 +110,4 @@ void choose_remainders(std::vector<KStmt>& list, const Facts& facts) {
 
 void choose_remainders(ir::Kernel& kernel) { choose_remainders(kernel.body, facts_of(kernel)); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

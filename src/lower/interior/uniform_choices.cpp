@@ -8,7 +8,7 @@
 #include "lower/interior/interior.h"
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using analysis::Facts;
 using ir::Id;
@@ -131,4 +131,4 @@ std::optional<UniformChoice> uniform_choice(const KStmt& tile, const Facts& fact
   return choice;
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

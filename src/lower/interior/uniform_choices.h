@@ -17,7 +17,7 @@
 
 #include "lower/replacing.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 struct UniformChoice {
   Expr condition;
@@ -26,4 +26,4 @@ struct UniformChoice {
 };
 std::optional<UniformChoice> uniform_choice(const ir::KStmt& tile, const analysis::Facts&);
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -8,7 +8,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 using ir::Id;
 using ir::KStmt;
@@ -110,4 +110,4 @@ void UniformLoads::keep(const Expr& e) {
   }
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -15,7 +15,7 @@
 #include <ashlar/analysis/facts.h>
 #include <ashlar/ir/kernel.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 // What stands around a tile, outermost first: loops, or branches by the condition under which they are taken.
 struct Around {
@@ -55,4 +55,4 @@ class UniformLoads {
 // Is a buffer of a load in `e` stored to in the statements?
 bool stores_what_it_reads(const std::vector<ir::KStmt>&, const Expr& e);
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -22,7 +22,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using analysis::Facts;
@@ -279,4 +279,4 @@ void launches(ir::Kernel& k, std::vector<KStmt>& list) {
 
 void specialise_whole_tiles(ir::Kernel& kernel) { launches(kernel, kernel.body); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -11,7 +11,7 @@
 #include "lower/flatten/body.h"
 #include "lower/threads/thread_axes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using analysis::Facts;
@@ -173,4 +173,4 @@ std::vector<KStmt> combine_parts(ir::Kernel& kernel, const ir::Launch& launch, c
   return Exchange(kernel, launch, axes, where).run(store, facts);
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

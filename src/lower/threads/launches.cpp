@@ -28,7 +28,7 @@
 #include "lower/passes.h"
 #include "lower/threads/thread_axes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using analysis::Facts;
@@ -512,4 +512,4 @@ class Launcher {
 
 void make_launches(ir::Kernel& kernel, const LowerOptions& options) { Launcher(kernel, options).run(); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

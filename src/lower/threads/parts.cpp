@@ -16,7 +16,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using ir::BlockStmt;
@@ -149,4 +149,4 @@ class Parts {
 
 void take_parts(ir::Program& p) { Parts(p).body(p.body, nullptr); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

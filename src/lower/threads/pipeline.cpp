@@ -25,7 +25,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using analysis::Facts;
@@ -368,4 +368,4 @@ void pipeline(ir::Kernel& kernel, const LowerOptions& options) {
   if (has_rings(kernel.body)) Pipeliner(kernel, options).run();
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

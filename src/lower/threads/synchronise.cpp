@@ -27,7 +27,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 using analysis::Facts;
@@ -419,7 +419,7 @@ class Synchroniser {
       const bool runs = analysis::can_prove(ir::gt(loop->extent, ir::index(0)), facts_);
       const bool steps = loop->kind == ir::LoopKind::serial || loop->kind == ir::LoopKind::unrolled;
       const Facts outside = facts_;
-      lower_impl::range(facts_, *loop);
+      lowering::range(facts_, *loop);
       loops_.push_back(enclosing(*loop));
       const std::size_t open = open_;
       if (alike) open_ = loops_.size();
@@ -519,4 +519,4 @@ void visit(ir::Kernel& kernel, std::vector<KStmt>& list) {
 
 void synchronise(ir::Kernel& kernel) { visit(kernel, kernel.body); }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

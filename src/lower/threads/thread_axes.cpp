@@ -3,7 +3,7 @@
 
 #include <ashlar/ir/refusal.h>
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 namespace {
 
 enum Which : std::size_t { x, y, z, lane, warp };
@@ -38,4 +38,4 @@ void ThreadAxes::name(ir::Launch& launch) {
   }
 }
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

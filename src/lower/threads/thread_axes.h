@@ -7,7 +7,7 @@
 
 #include "lower/passes.h"
 
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 struct ThreadAxes {
   struct Place {
@@ -29,4 +29,4 @@ struct ThreadAxes {
 std::vector<ir::KStmt> combine_parts(ir::Kernel&, const ir::Launch&, const ThreadAxes&, const ir::KStore& store, Where,
                                      const analysis::Facts&);
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -1,8 +1,8 @@
 #pragma once
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 struct Place {
   int at = 0;
 };
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering

@@ -1,8 +1,8 @@
 #pragma once
-namespace ashlar::lower_impl {
+namespace ashlar::lowering {
 
 struct Place {  // another one
   double at = 0, size = 0;
 };
 
-}  // namespace ashlar::lower_impl
+}  // namespace ashlar::lowering
