@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <new>
 
 #include <ashlar/ir/function.h>
@@ -12,6 +11,8 @@
 #include <ashlar/ir/refusal.h>
 
 #include <ashlar/ir/pairs.h>
+
+#include "ir/node_memory.h"
 
 namespace ashlar::ir {
 namespace {
@@ -31,9 +32,7 @@ Node* allocate(Op op, Type type, std::span<const Expr> args, Where where) {
   static_assert(alignof(Node) >= alignof(Expr) && sizeof(Node) % alignof(Expr) == 0);
   for (const Expr& a : args)
     if (a.empty()) throw InternalError(std::string("empty operand of ") + op_name(op));
-  void* block = std::malloc(sizeof(Node) + args.size() * sizeof(Expr));
-  if (!block) throw std::bad_alloc();
-  Node* node = new (block) Node{};
+  Node* node = new (take_node_memory(static_cast<std::uint32_t>(args.size()))) Node{};
   node->refs = 1;
   node->op = op;
   node->type = type;

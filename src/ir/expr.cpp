@@ -2,7 +2,6 @@
 #include <ashlar/ir/expr.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <string>
@@ -13,6 +12,8 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
+
+#include "ir/node_memory.h"
 
 namespace ashlar {
 namespace {
@@ -49,7 +50,7 @@ void release(const ir::Node* node) {
       if (next) pending.push_back(next);
       next = child;
     }
-    std::free(const_cast<ir::Node*>(node));
+    ir::give_node_memory(node);
     if (!next && !pending.empty()) {
       next = pending.back();
       pending.pop_back();

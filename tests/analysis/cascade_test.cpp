@@ -243,3 +243,24 @@ TEST_CASE("digits of strides that are known not to overlap") {
   CHECK(same(pairs[2].first, k));
   CHECK(digits_of_equal(mul(mul(v, s0), s1), b, strides).size() == 1);  // a product of strides is no index
 }
+
+TEST_CASE("addresses of two threads that meet are found by drawing values") {
+  Facts facts;
+  facts.range(1, n(0), n(7));
+  facts.range(2, n(0), n(63));
+  const Expr warp = v, lane = t;
+  // A swizzled row of one side, a plain one of the other.
+  const Expr a = add(mul(warp, n(64)), bit_xor(lane, n(5)));
+  Facts both = facts;
+  both.range(11, n(0), n(7));
+  both.range(12, n(0), n(63));
+  const Expr other_warp = var(11, "other_warp"), other_lane = var(12, "other_lane");
+  const Expr b = add(mul(other_warp, n(64)), other_lane), beyond = add(b, n(512));
+  CHECK(drawn_equal(a, b, {}, both));
+  CHECK(drawn_equal(a, b, std::array{eq(warp, other_warp)}, both));
+  CHECK(!drawn_equal(a, b, std::array{ne(warp, other_warp)}, both));  // each warp has its own row
+  CHECK(!drawn_equal(a, beyond, {}, both));
+  const Expr odd = add(mul(lane, n(2)), n(1)), even = mul(other_lane, n(2));
+  CHECK(!drawn_equal(odd, even, {}, both));
+  CHECK(!drawn_equal(load(99, "x", index_type, std::array{lane}, {}), b, {}, both));  // data: nothing can be checked
+}

@@ -9,6 +9,7 @@
 
 #include <ashlar/analysis/evaluate.h>
 #include "analysis/simplify/linear.h"
+#include "analysis/simplify/memo.h"
 
 namespace ashlar::analysis {
 
@@ -32,10 +33,8 @@ bool next(std::vector<std::int64_t>& x, std::span<const std::int64_t> shape) {
   return false;
 }
 
-}  // namespace
-
-FragmentRead fragment(std::span<const Id> vars, std::span<const std::int64_t> shape, const Expr& thread, const Expr& reg,
-                      int threads, int copies) {
+FragmentRead read_fragment(std::span<const Id> vars, std::span<const std::int64_t> shape, const Expr& thread, const Expr& reg,
+                           int threads, int copies) {
   const auto no = [](std::string why) { return FragmentRead{std::nullopt, std::move(why)}; };
   if (vars.size() != shape.size()) return no("a fragment needs a variable for each dimension");
   Fragment f;
@@ -87,6 +86,39 @@ FragmentRead fragment(std::span<const Id> vars, std::span<const std::int64_t> sh
               std::to_string(slots[e].second) + " of thread " + std::to_string(slots[e].first));
   }
   return {std::move(f), {}};
+}
+
+// Fragments that were read lately: those of a few instructions are asked for at every step of a schedule.
+struct Remembered {
+  std::vector<Id> vars;
+  std::vector<std::int64_t> shape;
+  Expr thread, reg;
+  int threads, copies;
+  FragmentRead read;
+};
+constexpr std::size_t most_remembered = 32;
+
+}  // namespace
+
+FragmentRead fragment(std::span<const Id> vars, std::span<const std::int64_t> shape, const Expr& thread, const Expr& reg,
+                      int threads, int copies) {
+  thread_local std::vector<Remembered> remembered;
+  const SameWithNames same;
+  for (const Remembered& r : remembered) {
+    if (r.threads != threads || r.copies != copies || !std::ranges::equal(r.vars, vars) || !std::ranges::equal(r.shape, shape) ||
+        !same(r.thread, thread) || !same(r.reg, reg))
+      continue;
+    FragmentRead read = r.read;
+    if (read.fragment) {
+      read.fragment->thread = thread;
+      read.fragment->reg = reg;
+    }
+    return read;
+  }
+  FragmentRead read = read_fragment(vars, shape, thread, reg, threads, copies);
+  if (remembered.size() == most_remembered) remembered.clear();
+  remembered.push_back({{vars.begin(), vars.end()}, {shape.begin(), shape.end()}, thread, reg, threads, copies, read});
+  return read;
 }
 
 FragmentRead fragment(const ir::IntrinsicOperand& o, int group) {

@@ -433,12 +433,21 @@ class Checker {
     return b.written || (b.storage != Storage::argument && b.storage != Storage::constant);
   }
 
-  void registers(const Operand& o, const ir::Call::Actual& a, const KBuffer& b, const std::string& name) const {
+  // The last register that an operand's map leads to; of the hundred calls of an unrolled product it is asked once.
+  std::optional<std::int64_t> last_register(const Operand& o) {
+    const auto [known, fresh] = last_registers_.try_emplace(&o);
+    if (fresh && !o.map.empty()) {
+      Facts box;
+      for (std::size_t d = 0; d < o.vars.size(); ++d) box.bound(o.vars[d], 0, o.shape[d] - 1);
+      known->second = constant_max(o.map.back(), box);
+    }
+    return known->second;
+  }
+
+  void registers(const Operand& o, const ir::Call::Actual& a, const KBuffer& b, const std::string& name) {
     std::int64_t first = -1, elements = 0;
     ir::is_int(b.elements, &elements);
-    Facts box;
-    for (std::size_t d = 0; d < o.vars.size(); ++d) box.bound(o.vars[d], 0, o.shape[d] - 1);
-    const auto last = o.map.empty() ? std::optional<std::int64_t>() : constant_max(o.map.back(), box);
+    const std::optional<std::int64_t> last = last_register(o);
     require(ir::is_int(a.address, &first) && first >= 0 && last && first + *last < elements, call_registers,
             [&] { return name + " at " + b.name + "[" + ir::text(a.address) + "] of " + std::to_string(elements); });
   }
@@ -474,6 +483,7 @@ class Checker {
 
   const Kernel& k_;
   Facts facts_;
+  std::map<const Operand*, std::optional<std::int64_t>> last_registers_;
   const ir::Launch* launch_ = nullptr;
   Uniform uniform_;
   std::vector<const Expr*> around_;  // conditions and bounds around the statement, inside the launch

@@ -21,8 +21,9 @@
 #include <cstdint>
 #include <map>
 
-#include <ashlar/analysis/digits.h>
 #include <ashlar/analysis/cascade.h>
+#include <ashlar/analysis/digits.h>
+#include <ashlar/analysis/evaluate.h>
 #include <ashlar/ir/refusal.h>
 
 #include "lower/passes.h"
@@ -251,14 +252,18 @@ class Synchroniser {
       same.push_back(ir::eq(ir::substitute(a.slot, renamed), ir::substitute(b.slot, own)));
       if (analysis::no_solution(same, facts).answer == analysis::Answer::proved) return false;
     }
+    std::vector<Expr> around = conditions;
+    for (const Expr& e : a.when) around.push_back(ir::substitute(e, renamed));
+    for (const Expr& e : b.when) around.push_back(ir::substitute(e, own));
     std::vector<Id> strides;
     for (const ir::StrideArg& s : kernel_.strides)
       if (s.buffer == a.buffer) strides.push_back(s.id);
-    for (const auto& [x, y] :
-         analysis::digits_of_equal(ir::substitute(a.address, renamed), ir::substitute(b.address, own), strides))
-      conditions.push_back(ir::eq(x, y));
-    for (const Expr& e : a.when) conditions.push_back(ir::substitute(e, renamed));
-    for (const Expr& e : b.when) conditions.push_back(ir::substitute(e, own));
+    const auto equal =
+        analysis::digits_of_equal(ir::substitute(a.address, renamed), ir::substitute(b.address, own), strides);
+    if (equal.size() == 1 && analysis::drawn_equal(equal[0].first, equal[0].second, around, facts)) return true;
+    const auto first_around = around.begin() + static_cast<std::ptrdiff_t>(conditions.size());
+    for (const auto& [x, y] : equal) conditions.push_back(ir::eq(x, y));
+    conditions.insert(conditions.end(), first_around, around.end());
     return analysis::no_solution(conditions, facts).answer != analysis::Answer::proved;
   }
 
@@ -469,14 +474,14 @@ class Synchroniser {
     }
   }
 
-  // What is read of arguments that nothing writes is the same for all threads that read it at one place.
+  // What is read of constants, and of arguments that nothing writes, is the same for all threads that read it at one place.
   bool same_for_all(const KStmt& s) const {
     bool same = true;
     for_each_expr(s, [&](const Expr& e) {
       ir::walk(e, [&](const Expr& x) {
         if (ir::is(x, ir::Op::load)) {
           const ir::KBuffer& b = kernel_.buffers.at(x.node()->id);
-          same = same && b.storage == ir::Storage::argument && !b.written;
+          same = same && (b.storage == ir::Storage::constant || (b.storage == ir::Storage::argument && !b.written));
         }
         return same;
       });
