@@ -39,9 +39,9 @@ class Sampler {
   bool started_ = false;
 };
 
-// Draws values until a == b under all conditions and facts. True: there is such a point; false says nothing. Values of variables
-// that only one side reads are drawn apart and joined where the sides are equal, so that some hundred draws find what a search
-// point by point would not: addresses of two threads into one buffer.
+// Draws values until a == b under all conditions and facts. True: there is such a point; false says nothing. Values of
+// variables that only one side reads are drawn apart and joined where the sides are equal, so that some hundred draws find what
+// a search point by point would not: addresses of two threads into one buffer.
 bool drawn_equal(const Expr& a, const Expr& b, std::span<const Expr> conditions, const Facts&);
 
 }  // namespace ashlar::analysis

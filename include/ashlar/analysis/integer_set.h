@@ -27,6 +27,11 @@ inline constexpr unsigned long integer_set_budget = 30'000;  // isl operations o
 // `facts` gives bounds of replaced terms only; what should hold of the variables is among the conditions (conditions_of_facts).
 PointSearch find_point(std::span<const Expr> conditions, const Facts& facts, unsigned long budget = integer_set_budget);
 
+// The same question again, easier: are there no points even where conditions that read memory are left out and quotients that
+// ranges decide are replaced, as (32 * warp + lane) / 32 by warp? Both take integer sets beyond their budget. `stated` is what
+// the facts say, `asked` the rest. False where nothing became easier.
+bool none_without_data(std::span<const Expr> asked, std::span<const Expr> stated, const Facts& facts);
+
 // What the facts say of these variables and of those that their ranges mention, as conditions.
 std::vector<Expr> conditions_of_facts(std::span<const Expr> expressions, const Facts&);
 

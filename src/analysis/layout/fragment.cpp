@@ -105,8 +105,8 @@ FragmentRead fragment(std::span<const Id> vars, std::span<const std::int64_t> sh
   thread_local std::vector<Remembered> remembered;
   const SameWithNames same;
   for (const Remembered& r : remembered) {
-    if (r.threads != threads || r.copies != copies || !std::ranges::equal(r.vars, vars) || !std::ranges::equal(r.shape, shape) ||
-        !same(r.thread, thread) || !same(r.reg, reg))
+    if (r.threads != threads || r.copies != copies || !std::ranges::equal(r.vars, vars) ||
+        !std::ranges::equal(r.shape, shape) || !same(r.thread, thread) || !same(r.reg, reg))
       continue;
     FragmentRead read = r.read;
     if (read.fragment) {

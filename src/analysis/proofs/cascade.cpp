@@ -152,22 +152,6 @@ std::vector<std::pair<Expr, Expr>> in_digits(const Question& q, std::span<const 
   return result;
 }
 
-// Do the conditions that read no memory have no solution by themselves? Ends of loops that come from data take integer sets beyond their budget,
-// and so do quotients that ranges decide: (32 * warp + lane) / 32 is warp. `stated` is what the facts say, `asked` the question.
-bool none_without_data(std::span<const Expr> asked, std::span<const Expr> stated, const Facts& facts) {
-  std::vector<Expr> some;
-  bool changed = false;
-  for (const Expr& c : asked)
-    if (!ir::has_load(c)) {
-      some.push_back(simplify(c, facts));
-      changed = changed || !ir::same(some.back(), c);
-    }
-  for (const Expr& c : stated)
-    if (!ir::has_load(c)) some.push_back(c);
-  changed = changed || some.size() < asked.size() + stated.size();
-  return changed && find_point(some, facts).found == PointSearch::Found::none;
-}
-
 Solution solve(const Question& q) {
   Solution s;
   std::vector<Expr> stated = q.conditions, of_facts;

@@ -369,4 +369,18 @@ std::vector<Expr> conditions_of_facts(std::span<const Expr> expressions, const F
   return out;
 }
 
+bool none_without_data(std::span<const Expr> asked, std::span<const Expr> stated, const Facts& facts) {
+  std::vector<Expr> some;
+  bool changed = false;
+  for (const Expr& c : asked)
+    if (!ir::has_load(c)) {
+      some.push_back(simplify(c, facts));
+      changed = changed || !ir::same(some.back(), c);
+    }
+  for (const Expr& c : stated)
+    if (!ir::has_load(c)) some.push_back(c);
+  changed = changed || some.size() < asked.size() + stated.size();
+  return changed && find_point(some, facts).found == PointSearch::Found::none;
+}
+
 }  // namespace ashlar::analysis

@@ -258,8 +258,7 @@ class Synchroniser {
     std::vector<Id> strides;
     for (const ir::StrideArg& s : kernel_.strides)
       if (s.buffer == a.buffer) strides.push_back(s.id);
-    const auto equal =
-        analysis::digits_of_equal(ir::substitute(a.address, renamed), ir::substitute(b.address, own), strides);
+    const auto equal = analysis::digits_of_equal(ir::substitute(a.address, renamed), ir::substitute(b.address, own), strides);
     if (equal.size() == 1 && analysis::drawn_equal(equal[0].first, equal[0].second, around, facts)) return true;
     const auto first_around = around.begin() + static_cast<std::ptrdiff_t>(conditions.size());
     for (const auto& [x, y] : equal) conditions.push_back(ir::eq(x, y));

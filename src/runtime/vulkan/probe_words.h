@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* Made by tests/vulkan/probe_test.cpp, which also holds the kernel: x[4 t + 3] = fma(x[4 t], x[4 t + 1], x[4 t + 2]) of
  * thread t, x being the only parameter. */
 #include <stdint.h>
