@@ -34,7 +34,6 @@ namespace ashlar::lowering {
 namespace {
 
 using ir::Axis;
-using ir::Id;
 
 constexpr std::int64_t most_bytes = 16;  // of a copy, and of a vector that is accessed at once
 

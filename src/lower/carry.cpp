@@ -32,15 +32,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KIf;
-using ir::KLet;
-using ir::KStmt;
-using ir::KStore;
-using ir::Op;
-
 constexpr std::int64_t farthest = 4;  // iterations back
 
 struct Address {

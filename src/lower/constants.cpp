@@ -8,9 +8,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::KStmt;
-using ir::Op;
-
 // Empty outside of the constant: where a guard that is not decided yet keeps the load from being executed.
 Expr number(const ir::KBuffer& b, std::int64_t at, Where where) {
   const auto size = static_cast<std::size_t>(b.type.bytes());

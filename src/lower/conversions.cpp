@@ -15,9 +15,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::KStmt;
-using ir::Op;
-
 // Data integers whose numbers all fit 64 bits with a sign.
 bool counts(const Type& t) { return t.is_data_integer() && !t.is_packed() && !(t.is_unsigned() && t.bits >= 64); }
 

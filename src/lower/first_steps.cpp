@@ -20,12 +20,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KStmt;
-using ir::KStore;
-
 constexpr std::int64_t farthest = 8;  // iterations that may be taken apart
 constexpr int most_stores = 16;       // in the loop, which becomes two
 

@@ -15,9 +15,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::KStmt;
-using ir::Op;
-
 // What machines have, or back ends spell for those that lack it (codegen/legalise.h).
 bool keeps(const ir::Applied& a) {
   if (ir::operation(a.op).kind == ir::Kind::conversion) return true;

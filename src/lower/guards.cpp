@@ -26,10 +26,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::KFor;
-using ir::KIf;
-using ir::KStmt;
-
 void merge_neighbours(std::vector<KStmt>& list) {
   std::vector<KStmt> out;
   for (KStmt& s : list) {

@@ -8,8 +8,6 @@
 
 namespace ashlar::lowering {
 
-using ir::KStmt;
-
 KStmt store_stmt(ir::Id buffer, Expr address, Expr value, Where where) {
   return {where, ir::KStore{buffer, std::move(address), std::move(value)}};
 }

@@ -8,6 +8,8 @@
 #include <ashlar/ir/kernel.h>
 #include <ashlar/lower/lower.h>
 
+#include "lower/nodes.h"
+
 namespace ashlar::lowering {
 
 using ir::has_load;

@@ -16,9 +16,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::Id;
-using ir::KStmt;
-
 struct Use {
   std::map<std::int64_t, std::int64_t> slots;  // values of the buffer: by the number of the first element, how many elements
   std::size_t first = SIZE_MAX, last = 0;

@@ -5,9 +5,6 @@
 
 namespace ashlar::lowering {
 
-using ir::KStmt;
-using ir::Op;
-
 Expr Replacing::operator()(const Expr& e) {
   if (auto it = done_.find(e.node()); it != done_.end()) return it->second;
   Expr result = e;

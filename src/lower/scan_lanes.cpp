@@ -31,12 +31,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::Id;
-using ir::KFor;
-using ir::KStmt;
-using ir::KStore;
-using ir::Op;
-
 bool associates(Op op, Type t) {
   if (t.is_bool() || t.is_index()) return false;
   if (t.is_float()) return (op == Op::min || op == Op::max) && (t.bits == 32 || t.bits == 64);

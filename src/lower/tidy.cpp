@@ -9,10 +9,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::KFor;
-using ir::KIf;
-using ir::KStmt;
-
 void substitute_in(std::vector<KStmt>& list, const ir::Substitution& values) {
   for (KStmt& s : list) {
     for_each_expr(s, [&](Expr& e) { e = ir::substitute(e, values); });

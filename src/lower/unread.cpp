@@ -16,9 +16,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::Id;
-using ir::KStmt;
-
 void find_read(const std::vector<KStmt>& list, std::set<Id>& read) {
   for (const KStmt& s : list) {
     for_each_expr(s, [&](const Expr& e) {

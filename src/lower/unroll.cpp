@@ -23,9 +23,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::KFor;
-using ir::KStmt;
-
 using Which = std::function<bool(const KFor&)>;  // of unrolled loops
 
 const KFor* to_unroll(const KStmt& s, const Which& which) {

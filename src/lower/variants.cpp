@@ -22,9 +22,7 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::Id;
 using ir::Kernel;
-using ir::KStmt;
 
 // Moves what one kernel calls its own out of the way of another's.
 class Renamed {

@@ -25,14 +25,7 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::Id;
-using ir::KFor;
-using ir::KIf;
-using ir::KLet;
 using ir::KPrefetch;
-using ir::KStmt;
-using ir::KStore;
-using ir::Op;
 
 class Lanes {
  public:

@@ -10,10 +10,9 @@
 #include <ashlar/analysis/evaluate.h>
 #include "analysis/simplify/linear.h"
 #include "analysis/simplify/memo.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis {
-
-using ir::Id;
 
 namespace {
 

@@ -13,9 +13,9 @@
 #include "analysis/simplify/engine.h"
 #include <ashlar/analysis/evaluate.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Id;
+namespace ashlar::analysis {
 
 namespace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/analysis/atomic.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Op;
+namespace ashlar::analysis {
 
 std::optional<Op> atomic_operator(const ir::Stage& s) {
   if (s.buffers.size() != 1) return std::nullopt;

@@ -9,16 +9,9 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::AllocStmt;
-using ir::BlockStmt;
-using ir::Id;
-using ir::LoopKind;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::Program;
-using ir::Stmt;
+namespace ashlar::analysis {
 
 AllocAround alloc_around(const Program& p, const std::vector<const Stmt*>& path, Id buffer) {
   const auto in = [&](const std::vector<Stmt>& list) -> const Stmt* {

@@ -10,19 +10,12 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis {
 namespace {
 
-using ir::AllocStmt;
-using ir::BlockStmt;
-using ir::Id;
 using ir::IntrinsicOperand;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::Op;
-using ir::PrefetchStmt;
-using ir::Program;
-using ir::Stmt;
 
 struct SiteLoop {
   Id axis = 0;

@@ -12,10 +12,9 @@
 #include "analysis/simplify/engine.h"
 #include <ashlar/analysis/evaluate.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Id;
-using ir::Op;
+namespace ashlar::analysis {
 
 namespace {
 

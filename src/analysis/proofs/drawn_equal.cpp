@@ -4,11 +4,11 @@
 
 #include <ashlar/analysis/evaluate.h>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis {
 
 namespace {
-
-using ir::Id;
 
 constexpr int most_bases = 6;          // values of the variables that both sides read
 constexpr int most_draws = 96;         // of the others for each of them

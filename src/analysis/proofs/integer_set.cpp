@@ -22,9 +22,9 @@
 #include <ashlar/analysis/evaluate.h>
 #include <ashlar/ir/work.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Op;
+namespace ashlar::analysis {
 
 namespace {
 

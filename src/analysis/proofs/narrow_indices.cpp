@@ -14,12 +14,12 @@
 #include <ashlar/analysis/interval.h>
 #include <ashlar/ir/numeric.h>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis {
 
 namespace {
 
-using ir::Id;
-using ir::Op;
 using Range = NarrowIndices::Range;
 
 std::int64_t power(int exponent) { return std::int64_t{1} << std::max(exponent, 0); }

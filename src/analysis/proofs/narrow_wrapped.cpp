@@ -5,11 +5,11 @@
 //   y[block * 256 + thread] = …   becomes   y[(block * 256 + thread + 2^15) % 2^16 - 2^15] = …      in 16 bits
 #include <ashlar/analysis/narrow_indices.h>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis {
 
 namespace {
-
-using ir::Op;
 
 class Wrapped {
  public:

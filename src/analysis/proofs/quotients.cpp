@@ -4,10 +4,9 @@
 //   by a symbol      q - a/c >= 0 is (q + 1)*c - a - 1 >= 0 for c > 0, so that a/n < 4 follows from a < 4*n
 //   by remainder     v/c <= (hi - r)/c for v <= hi, where v % c == r is known: an odd v <= 2*L has v/2 <= L - 1
 #include "analysis/simplify/engine.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis {
-
-using ir::Op;
 
 namespace {
 

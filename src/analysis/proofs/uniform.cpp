@@ -3,9 +3,9 @@
 
 #include <ashlar/ir/build.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Op;
+namespace ashlar::analysis {
 
 bool Uniform::operator()(const Expr& e, std::int64_t n) {
   if (n == 1 || e.empty()) return true;

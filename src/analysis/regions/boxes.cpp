@@ -7,11 +7,9 @@
 #include <ashlar/analysis/blocks.h>
 #include <ashlar/analysis/reads.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Id;
-using ir::Program;
-using ir::Stmt;
+namespace ashlar::analysis {
 
 Box logical_box(const Program& p, Id id) {
   const Stmt* alloc = ir::alloc_of(p, id);

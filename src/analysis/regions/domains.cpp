@@ -12,11 +12,9 @@
 
 #include <ashlar/analysis/reads.h>
 #include "analysis/regions/cover.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis {
-
-using ir::Id;
-using ir::Program;
 
 namespace {
 

@@ -5,15 +5,10 @@
 
 #include <ashlar/ir/refusal.h>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis {
 namespace {
-
-using ir::BlockStmt;
-using ir::Id;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::Program;
-using ir::Stmt;
 
 bool reduces_inside(const Program& p, const Stmt& s) {
   if (s.is<NestStmt>()) return false;

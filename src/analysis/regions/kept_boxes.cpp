@@ -5,11 +5,9 @@
 
 #include <ashlar/analysis/reads.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Id;
-using ir::NestStmt;
-using ir::Stmt;
+namespace ashlar::analysis {
 
 KeptBoxes::KeptBoxes(const ir::Program& before, const ir::Program& now, const TreeIndex& tree)
     : before_(before), now_(now), tree_(tree), unchanged_(before, now), boxes_(static_cast<std::size_t>(now.next_id)) {

@@ -5,11 +5,9 @@
 
 #include <ashlar/analysis/regions.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::BlockStmt;
-using ir::NestStmt;
-using ir::Stmt;
+namespace ashlar::analysis {
 
 namespace {
 

@@ -11,10 +11,9 @@
 #include <ashlar/ir/by_definition.h>
 #include <ashlar/ir/ways.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Id;
-using ir::Program;
+namespace ashlar::analysis {
 
 namespace {
 

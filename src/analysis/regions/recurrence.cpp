@@ -9,14 +9,9 @@
 
 #include <ashlar/analysis/blocks.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::BlockStmt;
-using ir::Id;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::Program;
-using ir::Stmt;
+namespace ashlar::analysis {
 
 namespace {
 

@@ -16,14 +16,10 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/thread_axis.h>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis {
 namespace {
-
-using ir::Id;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::Program;
-using ir::Stmt;
 
 bool threads(const LoopStmt& loop) { return loop.kind == ir::LoopKind::bound || loop.kind == ir::LoopKind::vthread; }
 bool in_order(const LoopStmt& loop) { return loop.kind == ir::LoopKind::serial || loop.kind == ir::LoopKind::unrolled; }

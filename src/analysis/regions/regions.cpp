@@ -18,14 +18,9 @@
 #include "analysis/regions/relax.h"
 #include <ashlar/analysis/kept_boxes.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::BlockStmt;
-using ir::Id;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::Program;
-using ir::Stmt;
+namespace ashlar::analysis {
 
 namespace {
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/analysis/siblings.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Id;
-using ir::NestStmt;
-using ir::Stmt;
+namespace ashlar::analysis {
 
 std::optional<Values> values_of(const ir::Program& p, const Stmt& nest, Id axis) {
   const ir::Axis* a = &p.axis(axis);

@@ -5,15 +5,9 @@
 
 #include <ashlar/analysis/reads.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::AllocStmt;
-using ir::BlockStmt;
-using ir::Id;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::PrefetchStmt;
-using ir::Stmt;
+namespace ashlar::analysis {
 
 namespace {
 

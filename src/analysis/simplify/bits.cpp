@@ -5,10 +5,9 @@
 #include <bit>
 
 #include "analysis/simplify/engine.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis {
-
-using ir::Op;
 
 namespace {
 

@@ -13,9 +13,9 @@
 #include "analysis/simplify/engine.h"
 #include <ashlar/ir/pairs.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Op;
+namespace ashlar::analysis {
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include "analysis/simplify/linear.h"
 #include <ashlar/ir/pairs.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Op;
+namespace ashlar::analysis {
 
 namespace {
 

@@ -7,10 +7,9 @@
 #include <numeric>
 
 #include "analysis/simplify/linear.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis {
-
-using ir::Op;
 
 namespace {
 

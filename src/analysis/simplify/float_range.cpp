@@ -13,10 +13,10 @@
 #include <ashlar/ir/numeric.h>
 
 #include "analysis/simplify/engine.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis {
 
-using ir::Op;
 using ir::Value;
 
 namespace {

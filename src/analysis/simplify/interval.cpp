@@ -9,10 +9,9 @@
 #include "analysis/simplify/memo.h"
 #include <ashlar/ir/pairs.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Id;
-using ir::Op;
+namespace ashlar::analysis {
 
 namespace {
 

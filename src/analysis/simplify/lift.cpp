@@ -19,10 +19,9 @@
 #include <ashlar/ir/print.h>
 
 #include "analysis/simplify/engine.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis {
-
-using ir::Op;
 
 namespace {
 

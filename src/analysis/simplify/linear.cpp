@@ -7,9 +7,9 @@
 
 #include <ashlar/ir/pairs.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Op;
+namespace ashlar::analysis {
 
 std::int64_t checked_add(std::int64_t a, std::int64_t b) {
   std::int64_t r = 0;

@@ -9,10 +9,9 @@
 
 #include "analysis/simplify/engine.h"
 #include "analysis/simplify/rules.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis {
-
-using ir::Op;
 
 class RuleMatch {
  public:

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis {
 namespace {
-
-using ir::Op;
 
 // Patterns are written as they are read; nothing folds, for the nodes are made plainly.
 Expr plain(Op op, Type t, const Expr& a, const Expr& b) {

@@ -15,9 +15,9 @@
 #include <ashlar/ir/pairs.h>
 #include <ashlar/ir/work.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Op;
+namespace ashlar::analysis {
 
 namespace {
 

@@ -6,10 +6,9 @@
 #include <ashlar/ir/skew.h>
 
 #include "analysis/verify/view.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis::verifier {
-
-using ir::LoopKind;
 
 namespace {
 

@@ -20,10 +20,10 @@
 #include <ashlar/ir/vscale.h>
 
 #include "analysis/proofs/uniform.h"
+#include "analysis/nodes.h"
 
 namespace ashlar::analysis {
 
-using ir::Id;
 using ir::KBuffer;
 using ir::Kernel;
 using ir::KStmt;

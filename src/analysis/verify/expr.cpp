@@ -6,9 +6,9 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
-namespace ashlar::analysis {
+#include "analysis/nodes.h"
 
-using ir::Op;
+namespace ashlar::analysis {
 
 namespace {
 

@@ -16,15 +16,15 @@
 #include "analysis/verify/expr.h"
 #include <ashlar/ir/work.h>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis {
 
-using ir::Id;
 using ir::KBuffer;
 using ir::Kernel;
 using ir::KFor;
 using ir::KStmt;
 using ir::KStore;
-using ir::Op;
 using ir::Storage;
 
 namespace {

@@ -10,9 +10,10 @@
 #include "analysis/verify/view.h"
 #include <ashlar/ir/by_definition.h>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis::verifier {
 
-using ir::LoopKind;
 using ir::Piece;
 
 namespace {

@@ -15,21 +15,14 @@
 #include <ashlar/analysis/reads.h>
 #include <ashlar/analysis/unchanged.h>
 
+#include "analysis/nodes.h"
+
 namespace ashlar::analysis::verifier {
 
-using ir::AllocStmt;
 using ir::Axis;
-using ir::BlockStmt;
 using ir::Buffer;
-using ir::Id;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::Op;
 using ir::Part;
-using ir::PrefetchStmt;
-using ir::Program;
 using ir::Stage;
-using ir::Stmt;
 
 // What a piece of a stage reads: an init starts accumulators, an update only combines.
 std::vector<const Expr*> loads_of(const Stage& s, ir::Piece piece = ir::Piece::whole);

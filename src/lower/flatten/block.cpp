@@ -8,10 +8,9 @@
 #include <ashlar/analysis/thread_tree.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
-
-using ir::KStmt;
 
 // The number of loops around that decide a condition: 0 for none.
 std::size_t Flattener::depth_of(const Expr& condition) const {

@@ -10,9 +10,6 @@
 
 namespace ashlar::lowering {
 
-using analysis::Facts;
-using ir::Op;
-
 namespace {
 bool reads_or_promises(const Expr& e) {
   bool found = false;

@@ -3,10 +3,9 @@
 #include <ashlar/analysis/tensorize.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
-
-using ir::KStmt;
 
 // A tile in the registers of one thread of a device, which the text takes by value.
 bool Flattener::of_thread(const ir::IntrinsicOperand& o, Id buffer) const {

@@ -8,10 +8,9 @@
 #include <ashlar/ir/function.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
-
-using ir::KStmt;
 
 std::vector<KStmt> Flattener::external(const Stmt& nest) {
   const ir::NestStmt& node = nest.get<ir::NestStmt>();

@@ -4,11 +4,9 @@
 #include <ashlar/ir/function.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
-
-using ir::KStmt;
-using ir::LoopKind;
 
 Flattener::Flattener(ir::Program& p, const LowerOptions& options, bool launches)
     : p_(p), options_(options), launches_(launches), facts_(analysis::facts_of_arguments(p)) {}

@@ -16,13 +16,9 @@
 #include <ashlar/ir/refusal.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
-
-using ir::KFor;
-using ir::KStmt;
-using ir::KStore;
-using ir::LoopKind;
 
 namespace {
 

@@ -7,12 +7,10 @@
 #include <ashlar/analysis/promises.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
 
-using ir::KFor;
-using ir::KStmt;
-using ir::LoopKind;
 using ir::Part;
 
 namespace {

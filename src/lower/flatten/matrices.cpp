@@ -13,11 +13,9 @@
 #include <ashlar/ir/print.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
-
-using ir::Id;
-using ir::KStmt;
 
 namespace {
 

@@ -5,10 +5,9 @@
 #include <ashlar/analysis/thread_tree.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
-
-using ir::LoopKind;
 
 // The block of a chain of loops that holds nothing but the begin of parts.
 const ir::Stmt* Flattener::begin_of(const Stmt& s) {

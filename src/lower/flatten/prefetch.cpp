@@ -5,11 +5,9 @@
 #include <ashlar/analysis/prefetch.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
-
-using ir::KStmt;
-using ir::LoopKind;
 
 // Whether the address of a load moves with an axis of the nest around it.
 bool Flattener::moves(const ir::Node& load, const Stmt& nest, Id axis) const {

@@ -8,9 +8,10 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
+#include "lower/nodes.h"
+
 namespace ashlar::lowering {
 
-using ir::Id;
 using ir::KBuffer;
 
 namespace {

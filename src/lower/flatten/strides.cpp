@@ -20,12 +20,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KStmt;
-using ir::Op;
-
 constexpr std::int64_t longest_row = 8;  // elements
 
 // The elements of a row of the argument's last dimensions behind `dim`: the stride of `dim`, where rows lie without gaps.

@@ -16,12 +16,6 @@
 
 namespace ashlar::lowering {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KStmt;
-using ir::Op;
-
 namespace {
 
 bool uses_any(const Expr& e, const std::vector<Id>& vars) {

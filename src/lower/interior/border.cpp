@@ -26,14 +26,6 @@
 
 namespace ashlar::lowering {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KLet;
-using ir::KStmt;
-using ir::KStore;
-using ir::Op;
-
 namespace {
 
 constexpr std::int64_t widest_border = 8;  // points

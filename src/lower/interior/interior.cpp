@@ -34,13 +34,7 @@
 
 namespace ashlar::lowering {
 
-using analysis::Facts;
 using analysis::VarRange;
-using ir::Id;
-using ir::KFor;
-using ir::KIf;
-using ir::KLet;
-using ir::KStmt;
 
 bool is_tile(const KFor& loop) { return loop.kind == ir::LoopKind::vectorized || loop.kind == ir::LoopKind::unrolled; }
 

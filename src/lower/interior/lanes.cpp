@@ -4,9 +4,9 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/vscale.h>
 
-namespace ashlar::lowering {
+#include "lower/nodes.h"
 
-using ir::Op;
+namespace ashlar::lowering {
 
 namespace {
 

@@ -11,13 +11,7 @@
 
 namespace ashlar::lowering {
 
-using analysis::Facts;
 using analysis::VarRange;
-using ir::Id;
-using ir::KFor;
-using ir::KIf;
-using ir::KStmt;
-using ir::Op;
 
 namespace {
 

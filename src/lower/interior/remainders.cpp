@@ -20,10 +20,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::KStmt;
-using ir::Op;
-
 bool divides(const Expr& e) {
   bool found = false;
   ir::walk(e, [&](const Expr& x) {

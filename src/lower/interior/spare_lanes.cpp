@@ -29,14 +29,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KLet;
-using ir::KStmt;
-using ir::KStore;
-using ir::Op;
-
 constexpr std::size_t most_places = 64;  // of one buffer, by address and mask: each is compared with each
 
 Facts inside(Facts facts, const KStmt& s) {

@@ -10,11 +10,6 @@
 
 namespace ashlar::lowering {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KStmt;
-using ir::Op;
-
 namespace {
 
 constexpr std::size_t most_nodes = 2000;  // of a tile that is there twice

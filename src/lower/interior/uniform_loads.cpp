@@ -10,10 +10,6 @@
 
 namespace ashlar::lowering {
 
-using ir::Id;
-using ir::KStmt;
-using ir::Op;
-
 namespace {
 
 std::set<Id> buffers_read(const Expr& e) {

@@ -25,13 +25,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KIf;
-using ir::KStmt;
-using ir::Op;
-
 bool has_collective_call(const ir::Kernel& k, const std::vector<KStmt>& list) {
   return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
     if (const auto* call = s.as<ir::KCall>())

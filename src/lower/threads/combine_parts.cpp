@@ -10,13 +10,10 @@
 
 #include "lower/flatten/body.h"
 #include "lower/threads/thread_axes.h"
+#include "lower/nodes.h"
 
 namespace ashlar::lowering {
 namespace {
-
-using analysis::Facts;
-using ir::Id;
-using ir::KStmt;
 
 class Exchange {
  public:

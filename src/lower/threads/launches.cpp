@@ -31,13 +31,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KStmt;
-using ir::KStore;
-using ir::LoopKind;
-
 const KFor* bound_loop(const KStmt& s) { return ir::as_loop(s, LoopKind::bound); }
 
 template <class F>

@@ -19,13 +19,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using ir::BlockStmt;
-using ir::Id;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::Program;
-using ir::Stmt;
-
 bool over_threads(const Stmt& s) { return ir::is_loop(s, ir::LoopKind::bound) && s.get<LoopStmt>().combines; }
 
 bool combines(const Stmt& s) {

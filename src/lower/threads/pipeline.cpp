@@ -28,11 +28,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KStmt;
-using ir::KStore;
 using ir::Ring;
 
 class Pipeliner {

@@ -31,13 +31,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KIf;
-using ir::KStmt;
-using ir::KStore;
-
 struct EnclosingLoop {  // a loop around an access, inside the launch
   Id var = 0;
   std::string name;
