@@ -190,7 +190,7 @@ class Launcher {
         for (KStmt& k : thread_loop(std::move(s.get<KFor>()), s.where, values, facts)) out.push_back(std::move(k));
       } else if (auto* all = ir::as_loop(s, LoopKind::vthread)) {
         for (KStmt& k : virtual_loop(std::move(*all), s.where, values, facts)) out.push_back(std::move(k));
-      } else if (s.is<KFor>() || has_bound(s) || has_virtual(s)) {
+      } else if (s.is<KFor>() || has_bound(s) || has_virtual(s) || (s.is<ir::KIf>() && !moves_alike(s))) {
         if (auto k = compound(std::move(s), values, facts)) out.push_back(std::move(*k));
       } else if (store && kernel_.buffers.at(store->buffer).facts().combination) {
         rewrite(s, values);
@@ -209,8 +209,8 @@ class Launcher {
   std::optional<KStmt> compound(KStmt s, const ir::Substitution& values, const Facts& facts) {
     std::vector<Id> used;
     for_each_expr(s, [&](const Expr& e) { use(e, used); });
-    // A loop over at most one thread is not seen in what it moves, since its variable is its begin. Bounds may be read there only
-    // if it has that iteration.
+    // A loop over at most one thread is not seen in what it moves, since its variable is its begin. Bounds may be read there
+    // only if it has that iteration.
     bool reads = false;
     for_each_expr(s, [&](const Expr& e) { reads = reads || has_load(e); });
     const Expr condition = guard_of(used, [&](const Guard& g) { return reads ? g.some : Expr(); });
@@ -418,6 +418,17 @@ class Launcher {
       if (!ir::uses_var(store.address, n.first) && !is_step(store, n.first)) return false;
       if (a.extent == launch_.threads) return ir::uses_var(n.second, launch_.thread);
       return contains(n.second, a.number) || contains_all_threads(n.second);
+    });
+  }
+  // Are all stores inside to common memory by the same threads? Of a stage in shared memory and its reader, in a condition that
+  // a peeled loop left, one thread makes the first and each thread its own points of the other.
+  bool moves_alike(const KStmt& s) const {
+    std::vector<Id> used;
+    std::vector<const KStore*> common;
+    collect(s, used, common);
+    return std::all_of(axes_.places.begin(), axes_.places.end(), [&](const ThreadAxes::Place& a) {
+      return a.extent == 1 || std::all_of(common.begin(), common.end(),
+                                          [&](const KStore* k) { return moves(*k, a) == moves(*common.front(), a); });
     });
   }
   static bool contains(const Expr& e, const Expr& part) {
