@@ -15,6 +15,7 @@
 #include <ashlar/ir/numeric.h>
 
 #include "analysis/nodes.h"
+#include "analysis/proofs/narrow_ops.h"
 
 namespace ashlar::analysis {
 
@@ -23,8 +24,6 @@ namespace {
 using Range = NarrowIndices::Range;
 
 std::int64_t power(int exponent) { return std::int64_t{1} << std::max(exponent, 0); }
-
-bool divides(Op op) { return op == Op::div || op == Op::mod || op == Op::trunc_div || op == Op::trunc_rem; }
 
 // Of vectors: the expression of one lane; empty where data are in it.
 Expr lane_of(const Expr& e, int lane) {
@@ -445,44 +444,22 @@ class Narrow {
   void modular(const Expr& e) {
     if (!first_visit(e, 2)) return;
     const Op op = ir::op_of(e);
-    switch (op) {
-      case Op::int_const:
-      case Op::var:
-        return;
-      case Op::add:
-      case Op::sub:
-      case Op::mul:
-      case Op::ramp:
-      case Op::broadcast:
-      case Op::select:
-      case Op::bit_and:
-      case Op::bit_or:
-      case Op::bit_xor:
-        return operands(e, &Narrow::modular);
-      case Op::in_range:
-      case Op::rare:
-        return modular(ir::args_of(e)[0]);
-      case Op::min:
-      case Op::max:
-      case Op::div:
-      case Op::mod:
-      case Op::trunc_div:
-      case Op::trunc_rem: {
-        bool all = true;
-        for (const Expr& a : ir::args_of(e)) {
-          const auto r = fits(a);
-          all = all && r && (!divides(op) || a.node() == ir::args_of(e)[0].node() || r->low >= 0);
-        }
-        whole_ = whole_ && all;
-        return all ? operands(e, &Narrow::modular) : wide(e);
+    const auto args = ir::args_of(e);
+    if (op == Op::int_const || op == Op::var) return;
+    if (counts_modulo(op)) return operands(e, &Narrow::modular);
+    if (passes_on(op)) return modular(args[0]);
+    if (compares_values(op)) {
+      bool all = true;
+      for (const Expr& a : args) {
+        const auto r = fits(a);
+        all = all && r && (!divides(op) || a.node() == args[0].node() || r->low >= 0);
       }
-      case Op::cast:
-        if (ir::args_of(e)[0].type().is_data_integer()) return data(ir::args_of(e)[0]);
-        [[fallthrough]];
-      default:
-        fits(e);
-        return wide(e);
+      whole_ = whole_ && all;
+      return all ? operands(e, &Narrow::modular) : wide(e);
     }
+    if (op == Op::cast && args[0].type().is_data_integer()) return data(args[0]);
+    fits(e);
+    wide(e);
   }
   // Data and conditions: what is in them of indices.
   void data(const Expr& e) {

@@ -6,6 +6,7 @@
 #include <ashlar/analysis/narrow_indices.h>
 
 #include "analysis/nodes.h"
+#include "analysis/proofs/narrow_ops.h"
 
 namespace ashlar::analysis {
 
@@ -74,37 +75,15 @@ class Wrapped {
       for (const Expr& a : args) operands.push_back(a.type().is_index() ? low(a) : wide(a));
       return ir::rebuild(e, operands);
     };
-    switch (const Op op = ir::op_of(e)) {
-      case Op::var:
-        return exact(e) ? e : wrapped(e);
-      case Op::broadcast:
-        return of_lows();
-      case Op::add:
-      case Op::sub:
-      case Op::mul:
-      case Op::ramp:
-      case Op::select:
-      case Op::bit_and:
-      case Op::bit_or:
-      case Op::bit_xor:
-        return wrapped(of_lows());
-      case Op::in_range:
-      case Op::rare:
-        return low(args[0]);
-      case Op::min:
-      case Op::max:
-      case Op::div:
-      case Op::mod:
-      case Op::trunc_div:
-      case Op::trunc_rem: {
-        if (!narrows(e)) break;
-        const bool divides = op != Op::min && op != Op::max;
-        if (!divides || n_.range(args[0])->low < 0) return wrapped(of_lows());
-        const Expr unsigned_operands[] = {without_sign(low(args[0])), without_sign(low(args[1]))};
-        return wrapped(ir::rebuild(e, unsigned_operands));
-      }
-      default:
-        break;
+    const Op op = ir::op_of(e);
+    if (op == Op::var) return exact(e) ? e : wrapped(e);
+    if (op == Op::broadcast) return of_lows();
+    if (counts_modulo(op)) return wrapped(of_lows());
+    if (passes_on(op)) return low(args[0]);
+    if (compares_values(op) && narrows(e)) {
+      if (!divides(op) || n_.range(args[0])->low < 0) return wrapped(of_lows());
+      const Expr unsigned_operands[] = {without_sign(low(args[0])), without_sign(low(args[1]))};
+      return wrapped(ir::rebuild(e, unsigned_operands));
     }
     return wrapped(wide(e));
   }
@@ -112,29 +91,13 @@ class Wrapped {
   // What fits is computed in few bits.
   bool narrows(const Expr& e) const {
     const auto args = ir::args_of(e);
-    switch (ir::op_of(e)) {
-      case Op::add:
-      case Op::sub:
-      case Op::mul:
-      case Op::ramp:
-      case Op::select:
-      case Op::bit_and:
-      case Op::bit_or:
-      case Op::bit_xor:
-        return exact(e);
-      case Op::min:
-      case Op::max:
-        return exact(args[0]) && exact(args[1]);
-      case Op::div:
-      case Op::mod:
-      case Op::trunc_div:
-      case Op::trunc_rem: {
-        const auto by = n_.range(args[1]);
-        return exact(args[0]) && by && by->low >= 0;
-      }
-      default:
-        return false;
+    const Op op = ir::op_of(e);
+    if (divides(op)) {
+      const auto by = n_.range(args[1]);
+      return exact(args[0]) && by && by->low >= 0;
     }
+    if (compares_values(op)) return exact(args[0]) && exact(args[1]);
+    return op != Op::broadcast && counts_modulo(op) && exact(e);
   }
 
   // An index in 64 bits: what fits is what its lower half says. Data and conditions, with what is in them of indices.
