@@ -2,6 +2,9 @@
 #include <ashlar/report/explain.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <ashlar/analysis/memory_access.h>
 #include <ashlar/analysis/narrow_indices.h>
@@ -89,7 +92,41 @@ class Explainer {
     const bool always = ir::is_int(narrow.condition, 1);
     out_ += never    ? "indices of 64 bits\n"
             : always ? "indices of 32 bits\n"
-                     : "indices of 32 bits where " + ir::text(narrow.condition) + ", else of 64\n";
+                     : "indices of 32 bits where " + in_words(narrow) + ", else of 64\n";
+  }
+
+  // "M and N <= 2147418112, A and C reach <= 2130706431 elements, the strides of A and C fit": conditions by what they are
+  // about.
+  std::string in_words(const analysis::NarrowIndices& narrow) const {
+    using About = analysis::NarrowIndices::Condition::About;
+    std::map<std::pair<About, std::int64_t>, std::vector<std::string>> subjects;
+    std::vector<std::string> parts;
+    for (const auto& c : narrow.conditions) {
+      if (c.about == About::values) continue;
+      const std::string& name = c.about == About::extent ? k_.symbols.at(c.id).name : k_.buffers.at(c.id).name;
+      auto& names = subjects[{c.about, c.most}];
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    for (const auto& [what, names] : subjects) {
+      std::string list;
+      for (std::size_t k = 0; k < names.size(); ++k) list += (k == 0 ? "" : k + 1 == names.size() ? " and " : ", ") + names[k];
+      const std::string reach = names.size() == 1 ? " reaches <= " : " reach <= ";
+      switch (what.first) {
+        case About::extent:
+          parts.push_back(list + " <= " + std::to_string(what.second));
+          break;
+        case About::reach:
+          parts.push_back(list + reach + std::to_string(what.second) + " elements");
+          break;
+        default:
+          parts.push_back("the strides of " + list + " fit");
+      }
+    }
+    for (const auto& c : narrow.conditions)
+      if (c.about == About::values) parts.push_back(ir::text(c.holds));
+    std::string all;
+    for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
+    return all;
   }
 
   // ---- launches -----------------------------------------------------------------------------------------------------------

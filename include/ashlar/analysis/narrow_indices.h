@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/kernel.h>
@@ -30,6 +31,14 @@ struct NarrowIndices {
   };
   // Over Symbols and strides. Evaluated in 64 bits; where that leaves them, it does not hold. true: always; false: never.
   Expr condition;
+  // The same in parts, none where it is true or false.
+  struct Condition {
+    enum class About { extent, stride, reach, values } about = About::values;
+    ir::Id id = 0;          // extent: the Symbol; stride: of the buffer; reach: the buffer
+    std::int64_t most = 0;  // extent, reach: the largest that is allowed; of a reach in elements from the first one
+    Expr holds;
+  };
+  std::vector<Condition> conditions;
   // Expressions that something asks for exactly, and whose values fit while the condition holds. Others may not fit.
   std::unordered_map<Expr, Range, ir::ExprHash, ir::ExprSame> exact;
   // Buffers whose addresses are exact: how far they reach is not known, or elements share bytes in them.

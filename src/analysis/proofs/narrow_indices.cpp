@@ -6,10 +6,12 @@
 #include <ashlar/analysis/narrow_indices.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
 
+#include <ashlar/analysis/cascade.h>
 #include <ashlar/analysis/evaluate.h>
 #include <ashlar/analysis/interval.h>
 #include <ashlar/ir/numeric.h>
@@ -64,7 +66,7 @@ class Narrow {
       arguments_.bound(id, least, std::max(least, std::min(s.max, most_)));
       arguments_.multiple(id, s.multiple_of);
       given_.insert(id);
-      if (s.max > most_) require(ir::le(ir::var(id, s.name), ir::index(most_)), Facts{});
+      if (s.max > most_) require(ir::le(ir::var(id, s.name), ir::index(most_)), Facts{}, About::extent, id, most_);
     }
     for (const ir::StrideArg& s : k.strides) given_.insert(s.id);
     for (const Expr& a : k.assumptions) arguments_.assume(a);
@@ -82,7 +84,8 @@ class Narrow {
     launches(k_.body);
     NarrowIndices result;
     result.condition = ir::boolean(true);
-    for (const Expr& c : conditions_) result.condition = ir::logic_and(result.condition, c);
+    for (const NarrowIndices::Condition& c : conditions_) result.condition = ir::logic_and(result.condition, c.holds);
+    if (!ir::is_int(result.condition)) result.conditions = std::move(conditions_);
     for (auto& [e, range] : known_)
       if (range) result.exact.emplace(e, *range);
     for (const auto& [id, little] : reach_)
@@ -129,14 +132,47 @@ class Narrow {
   }
 
   // ---- conditions
+  using About = NarrowIndices::Condition::About;
   // False where it never holds.
-  bool require(const Expr& wanted, const Facts& facts) {
+  bool require(const Expr& wanted, const Facts& facts, About about = About::values, Id id = 0, std::int64_t most = 0) {
     const Expr c = simplify(wanted, facts);
     if (ir::is_int(c, std::int64_t{0})) return false;
     if (ir::is_int(c, 1)) return true;
-    if (std::none_of(conditions_.begin(), conditions_.end(), [&](const Expr& known) { return ir::same(known, c); }))
-      conditions_.push_back(c);
+    if (ir::is(c, Op::logic_and)) {
+      for (const Expr& part : ir::args_of(c))
+        if (!require(part, facts, about, id, most)) return false;
+      return true;
+    }
+    if (of_factors(c)) return true;
+    if (std::none_of(conditions_.begin(), conditions_.end(), [&](const auto& known) { return ir::same(known.holds, c); }))
+      conditions_.push_back({about, id, most, c});
     return true;
+  }
+  // Does a comparison of a product with a number hold by what its factors are? (K + 15) % 16 * min((M + 3) / 4 - (M + 31) / 32
+  // * 8 + 15, 8) < 2^31: that the second is not negative is shown by integer sets.
+  bool of_factors(const Expr& c) {
+    if (ir::args_of(c).size() != 2 || !ir::is_int(ir::args_of(c)[1]) || !ir::is(ir::args_of(c)[0], Op::mul)) return false;
+    const auto factors = ir::args_of(ir::args_of(c)[0]);
+    std::int64_t ends[4], low[2], high[2];
+    for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
+      auto lo = constant_min(factors[k], arguments_);
+      const auto hi = constant_max(factors[k], arguments_);
+      if (!hi) return false;
+      if (!lo && never_negative(factors[k])) lo = 0;
+      if (!lo) return false;
+      low[k] = *lo, high[k] = *hi;
+    }
+    for (int k = 0; k < 4; ++k)
+      if (__builtin_mul_overflow(k & 1 ? high[0] : low[0], k & 2 ? high[1] : low[1], &ends[k])) return false;
+    const Id stands_for = k_.next_id;
+    Facts facts;
+    facts.range(stands_for, ir::index(*std::min_element(ends, ends + 4)), ir::index(*std::max_element(ends, ends + 4)));
+    return can_prove(ir::binary(ir::op_of(c), ir::var(stands_for, "product"), ir::args_of(c)[1]), facts);
+  }
+  bool never_negative(const Expr& e) {
+    const auto [known, fresh] = never_negative_.try_emplace(e, false);
+    if (fresh) known->second = no_solution(std::array{ir::lt(e, ir::index(0))}, arguments_).answer == Answer::proved;
+    return known->second;
   }
   bool of_arguments(const Expr& e) const {
     if (ir::has_load(e) || ir::node_count(e) > 200) return false;
@@ -284,7 +320,16 @@ class Narrow {
     }
     for (const Expr& c : wanted)
       if (!of_arguments(c) || !usual(c)) return false;
-    return std::all_of(wanted.begin(), wanted.end(), [&](const Expr& c) { return require(c, arguments_); });
+    const Id stride = stride_of(ends.hi);
+    return std::all_of(wanted.begin(), wanted.end(),
+                       [&](const Expr& c) { return require(c, arguments_, stride ? About::stride : About::values, stride); });
+  }
+
+  // The buffer of which an expression is a stride; 0: it is none.
+  Id stride_of(const Expr& e) const {
+    if (e.empty() || !ir::is(e, Op::var)) return 0;
+    const auto s = std::find_if(k_.strides.begin(), k_.strides.end(), [&](const auto& one) { return one.id == e.node()->id; });
+    return s == k_.strides.end() ? 0 : s->buffer;
   }
 
   // The ends of an expression over the arguments alone; where its whole has none, those of its operands together.
@@ -353,12 +398,13 @@ class Narrow {
       const Expr reach = b->second.storage == ir::Storage::argument ? reach_of_argument(buffer) : b->second.elements;
       const std::int64_t most = power(bits_ - 1) - slack_of_addresses(bits_) - 1;
       const std::int64_t each = counted_ == Reach::bytes ? b->second.type.bytes() : 1;
-      if (!reach.empty() && of_arguments(reach)) little = require(ir::le(reach, ir::index(most / each)), arguments_) || never();
+      if (!reach.empty() && of_arguments(reach))
+        little = require(ir::le(reach, ir::index(most / each)), arguments_, About::reach, buffer, most / each) || never();
     }
     return reach_[buffer] = little;
   }
   bool never() {  // no call has narrow indices
-    conditions_.assign(1, ir::boolean(false));
+    conditions_.assign(1, {About::values, 0, 0, ir::boolean(false)});
     return true;
   }
   // How far an element may lie from the first one, in elements.
@@ -483,7 +529,8 @@ class Narrow {
   std::vector<Bound> bound_;  // in the order in which they are bound first
   std::map<Id, std::size_t> place_;
   std::vector<VarRange> eliminate_;  // the inner ones first
-  std::vector<Expr> conditions_;
+  std::vector<NarrowIndices::Condition> conditions_;
+  std::unordered_map<Expr, bool, ir::ExprHash, ir::ExprSame> never_negative_;
   Assignment usual_;
   std::unordered_map<Expr, std::optional<Range>, ir::ExprHash, ir::ExprSame> known_;
   std::unordered_map<Expr, Interval, ir::ExprHash, ir::ExprSame> ends_;
