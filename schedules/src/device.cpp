@@ -139,7 +139,7 @@ bool scattered(Draft& d, Id id, bool families) {
   if (whole && d.attempt(id, "combined in memory, a point a thread, blocks of " + std::to_string(usual_threads(d)), [&] {
         const Stage stage = d.handle(id);
         stage.atomic(d.where);
-        init(stage);
+        over_grid(d, stage, stage.spatial_loops(d.where), usual_threads(d));
         over_grid(d, stage, stage.reduction_loops(d.where), usual_threads(d));
       }))
     return true;

@@ -423,6 +423,12 @@ TEST_CASE("by default: what has an order of its own on devices") {
     CHECK(points.has("index_add", "the init by the threads of one block, points in their order by its first"));
     points.same({{40, 20}, {40}, {7, 20}});
   }
+  const Scheduled ranks({a}, {ops::argsort(a, 1)}, {}, "cuda-sm_80");
+  CHECK(ranks.has("sort", "combined in memory, a point a thread"));
+  const std::string text = ranks.text(), nest = text.substr(text.find("nest sort "));
+  CHECK(nest.find("block_x") < nest.find("init sort"));  // the initial values are stored by as many threads
+  ranks.same({{5, 70}, {5, 70}});
+  ranks.same({{0, 3}, {0, 3}});
 }
 
 TEST_CASE("by default: what is computed inside of a recurrence is a thread's on devices") {
