@@ -3,6 +3,7 @@
 // order of its own, recurrences and scatters, is taken apart as far as the order leaves it free.
 #include <algorithm>
 
+#include <ashlar/analysis/recurrence.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/schedules/gpu.h>
 #include <ashlar/schedules/gpu_elementwise.h>
@@ -72,8 +73,54 @@ void keep_in_thread(Draft& d, Id id) {
   for (const Id stage : inside) d.handle(stage).store_in(Scope::stack, d.where);
 }
 
-// Steps in their order, in each thread for points of its own: along all dimensions that the recurrence does not run along, or,
-// where steps read what others of them computed, along one.
+// Steps that read what others of their points computed: the points of a step by the threads of a block, which wait for one
+// another between steps. Points that no other reads are blocks.
+//
+//   for ro in rows              block_x
+//     for t in steps
+//       for po in points by threads
+//         for pi in threads     thread_x
+bool steps_in_block(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto dims = spatial_of(s);
+  const ir::Stmt* nest = ir::nests_of(d.program(), id).front();
+  bool inside = false;
+  ir::walk(nest->body(), [&](const ir::Stmt& below) { inside = inside || below.is<ir::NestStmt>(); });
+  if (inside) return false;
+  std::vector<std::size_t> apart, together;
+  for (const std::size_t k : free_of_order(s)) {
+    const bool alone = analysis::iterations_apart(d.program(), s, nest->get<ir::NestStmt>().roots[k].axis);
+    (alone ? apart : together).push_back(k);
+  }
+  if (together.empty()) return false;
+  double most = 1;
+  for (const std::size_t k : together) most *= d.most().extent(s, dims[k].id);
+  if (!apart.empty() && most < few_a_step) return false;
+  std::string names;
+  for (const std::size_t k : together) names += (names.empty() ? "" : ", ") + dims[k].name;
+  const bool done =
+      d.attempt(id, "each step by the threads of a block along " + names + ", which wait for one another before the next", [&] {
+        const Stage stage = d.handle(id);
+        const auto loops = [&](const std::vector<std::size_t>& some) {
+          std::vector<Loop> result;
+          for (const std::size_t k : some) result.push_back(loop_over(d, stage, dims[k].id));
+          return result;
+        };
+        const std::vector<Loop> blocks = loops(apart), points = loops(together);
+        std::vector<Loop> order = blocks;
+        for (const std::vector<Loop>& more : {loops(s.along), points}) order.insert(order.end(), more.begin(), more.end());
+        reorder(d, stage, order);
+        if (!blocks.empty()) stage.bind(detail::fused(stage, blocks, d.where), gpu::block_x, d.where);
+        const Loop all = detail::fused(stage, points, d.where);
+        stage.bind(stage.split(all, usual_threads(d), Tail::guard, d.where).inner, gpu::thread_x, d.where);
+      });
+  if (done) keep_steps(d, id);
+  return done;
+}
+
+// Steps in their order, in each thread for points of its own: along all dimensions that the recurrence does not run along.
+// Where steps read what others of them computed, the threads of a block for all points of a step, or threads along one
+// dimension.
 bool rows(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto dims = spatial_of(s);
@@ -96,7 +143,7 @@ bool rows(Draft& d, Id id) {
           reorder(d, stage, order);
           over_grid(d, stage, loops, rows_a_block);
         });
-    if (done) return true;
+    if (done || (&free == &choices.front() && steps_in_block(d, id))) return true;
   }
   return false;
 }

@@ -6,6 +6,7 @@
 #include "launched.h"
 #include "tests/support/recurrence_gpu_operators.h"
 #include "tests/support/recurrence_schedules.h"
+#include "tests/support/refused.h"
 
 using namespace ashlar;
 
@@ -82,5 +83,72 @@ TEST_CASE("threads that each keep to their row meet nobody (fuzz seeds 41024538,
       CHECK(handmade::barriers(k) + handmade::barriers(k, ir::Sync::Kind::warp) == 0);
       handmade::same_on_device(built.program, s, {{{"N", 3}, {"W", 5}}, {{"N", 1}, {"W", 64}}, {{"N", 0}, {"W", 2}}});
     }
+  }
+}
+
+TEST_CASE("threads of a block read what others stored in the step before") {
+  for (const char* target : {"cuda-sm_80", "vulkan"}) {
+    for (const int slots : {2, 3}) {
+      lang::DefinitionScope scope;
+      Symbol R{"R"}, T{"T", {.min = 1}};
+      const Tensor x = lang::make_input("x", f32, {R, 100}), w = lang::make_input("w", f32, {T}),
+                   y = lang::make_output("y", f32, {R, 100});
+      // Heat along a row: each step reads both neighbours.
+      const Tensor heat = recur(
+          "heat", {T, R, 100}, Along{0}, Lag{1}, [&](Var, Var r, Var i) { return x(r, i); },
+          [&](Prior h, Var t, Var r, Var i) {
+            return 0.25f * h(t - 1, r, max(i - 1, 0)) + w(t) * h(t - 1, r, i) + 0.25f * h(t - 1, r, min(i + 1, 99));
+          });
+      const Tensor last = compute("last", {R, 100}, [&](Var r, Var i) { return heat(T - 1, r, i); });
+      lang::bind(y, last);
+      const lang::Built built = lang::build_program("diffusion", {x, w, y});
+      Schedule s(built, Target::parse(target));
+      auto [r, i] = s[last].spatial<2>();
+      s[last].bind(r, gpu::block_x).bind(s[last].split(i, 64).inner, gpu::thread_x);
+      s[heat].compute_at(r).fold(0, slots).store_in(Scope::shared);
+      auto [t, row, point] = s[heat].spatial<3>();
+      s[heat].bind(s[heat].split(point, 64).inner, gpu::thread_x);
+      const ir::Kernel k = handmade::launched(s);
+      const std::string text = ir::text(k);
+      CAPTURE(text);
+      CHECK(handmade::barriers(k) == 1);  // one a step; of the last step each thread reads its own points
+      handmade::same_on_device(built.program, s, {{{"R", 3}, {"T", 6}}, {{"R", 1}, {"T", 1}}, {{"R", 0}, {"T", 2}}});
+    }
+  }
+}
+
+TEST_CASE("what other blocks or private memory hold is not waited for") {
+  lang::DefinitionScope scope;
+  Symbol T{"T", {.min = 1}}, N{"N", {.min = 1}};
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {T, N});
+  const Tensor heat = recur(
+      "heat", {T, N}, Along{0}, Lag{1}, [&](Var, Var i) { return x(i); },
+      [&](Prior h, Var t, Var i) { return 0.5f * h(t - 1, max(i - 1, 0)) + 0.5f * h(t - 1, i); });
+  lang::bind(y, heat);
+  const lang::Built built = lang::build_program("diffusion", {x, y});
+  const Target target = Target::parse("cuda-sm_80");
+  {
+    Schedule s(built, target);
+    auto [t, i] = s[heat].spatial<2>();
+    CHECK(refused([&] { s[heat].bind(i, gpu::block_x); }).find("nothing but blocks around a block") != std::string::npos);
+  }
+  {  // nor are threads outside of the steps, or steps in threads
+    Schedule s(built, target);
+    auto [t, i] = s[heat].spatial<2>();
+    CHECK(refused([&] { s[heat].bind(t, gpu::thread_x); }).find("iterations are independent") != std::string::npos);
+    s[heat].reorder(i, t);
+    CHECK(refused([&] { s[heat].bind(i, gpu::thread_x); }).find("iterations are independent") != std::string::npos);
+    s[heat].reorder(t, i);
+    CHECK(refused([&] { s[heat].bind(i, gpu::thread_x).store_in(Scope::registers); }) != "");
+  }
+  {
+    Schedule s(built, target);
+    auto [t, i] = s[heat].spatial<2>();
+    s[heat].bind(s[heat].split(i, 64).inner, gpu::thread_x);
+    const ir::Kernel k = handmade::launched(s);
+    const std::string text = ir::text(k);
+    CAPTURE(text);
+    CHECK(handmade::barriers(k) == 1);  // in global memory, which the threads of a block share
+    handmade::same_on_device(built.program, s, {{{"N", 150}, {"T", 5}}, {{"N", 1}, {"T", 1}}, {{"N", 64}, {"T", 2}}});
   }
 }

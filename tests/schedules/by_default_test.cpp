@@ -431,6 +431,35 @@ TEST_CASE("by default: what has an order of its own on devices") {
   ranks.same({{0, 3}, {0, 3}});
 }
 
+TEST_CASE("by default: steps that read other points belong to the threads of a block on devices") {
+  lang::DefinitionScope scope;
+  const Symbol T{"T", {.min = 1}}, H{"H", {.min = 1}}, W{"W", {.min = 1}};
+  const Tensor x = input("x", f32, {T, H, W});
+  const Tensor plane = recur(
+      "plane", {T, H, W}, Along{0}, Lag{1}, [&](Var t, Var i, Var j) { return x(t, i, j); },
+      [&](Prior u, Var t, Var i, Var j) {
+        return x(t, i, j) + 0.5f * u(t - 1, max(i - 1, 0), j) - 0.25f * u(t - 1, i, min(j + 1, W - 1));
+      });
+  const Tensor rows = recur(
+      "rows", {T, H, W}, Along{0}, Lag{1}, [&](Var t, Var i, Var j) { return x(t, i, j); },
+      [&](Prior u, Var t, Var i, Var j) { return x(t, i, j) - u(t - 1, i, max(j - 1, 0)) * u(t - 1, i, min(j + 1, W - 1)); });
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    const Scheduled both({x}, {plane, rows}, {}, target);
+    CHECK(both.has("plane", "each step by the threads of a block along i1, i2, which wait for one another before the next"));
+    CHECK(both.has("rows", "each step by the threads of a block along i2, which wait for one another before the next"));
+    const std::string text = both.text();
+    CHECK(text.find("block_x", text.find("nest rows")) < text.find("thread_x", text.find("nest rows")));
+    both.same({{4, 17, 20}, {4, 17, 20}, {4, 17, 20}});
+    both.same({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}});
+    both.same({{3, 2, 300}, {3, 2, 300}, {3, 2, 300}});
+    const Tensor last = compute("last", {H, W}, [&](Var i, Var j) { return plane(T - 1, i, j); });
+    const Scheduled one({x}, {last}, {}, target);
+    CHECK(one.has("plane", "a ring of 2 steps along i0"));
+    one.same({{4, 17, 20}, {17, 20}});
+    one.same({{1, 1, 1}, {1, 1}});
+  }
+}
+
 TEST_CASE("by default: what is computed inside of a recurrence is a thread's on devices") {
   lang::DefinitionScope scope;
   const Symbol T{"T"}, H{"H"};

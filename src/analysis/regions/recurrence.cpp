@@ -115,6 +115,16 @@ bool in_order(const LoopStmt& loop) { return loop.kind == ir::LoopKind::serial |
 // Every iteration is a thread of its own, whatever loop stands around.
 bool threads(const LoopStmt& loop) { return loop.kind == ir::LoopKind::bound || loop.kind == ir::LoopKind::vthread; }
 
+// Do the threads of a block wait for one another between the iterations of a loop around, so that each reads what others stored
+// in earlier ones? They do where they share the memory (lower/threads/synchronise.cpp); other blocks are not waited for.
+bool waited_for(const Program& p, const ir::Stage& stage, const LoopStmt& loop) {
+  return loop.kind == ir::LoopKind::bound && !ir::is_block(loop.bound_to) &&
+         std::all_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) {
+           const Scope scope = p.buffer(b).scope;
+           return scope == Scope::shared || scope == Scope::global;
+         });
+}
+
 std::string point(const std::string& name, const std::vector<std::string>& at) {
   std::string s = name + "[";
   for (std::size_t d = 0; d < at.size(); ++d) s += (d ? ", " : "") + at[d];
@@ -148,7 +158,7 @@ std::optional<Misorder> misordered(const Program& p, const ir::Stage& stage, con
   bool carried = false;
   for (const Stmt* s : loops) {
     const LoopStmt& loop = s->get<LoopStmt>();
-    if (threads(loop) && !always.of(loop.axis).none()) return report(s, false);
+    if (threads(loop) && !always.of(loop.axis).none() && !(carried && waited_for(p, stage, loop))) return report(s, false);
     if (carried) continue;
     const Difference d = differences.of(loop.axis);
     if (!d.none()) {
