@@ -3,6 +3,10 @@
 #include "generators/chain.h"
 
 template <>
+struct ashlar::ParamNames<ashlar::ops::SortBy> {
+  static constexpr NamedValue<ops::SortBy> values[] = {{"counting", ops::SortBy::counting}, {"network", ops::SortBy::network}};
+};
+template <>
 struct ashlar::ParamNames<ashlar::ops::ResizeMode> {
   static constexpr NamedValue<ops::ResizeMode> values[] = {
       {"nearest", ops::ResizeMode::nearest}, {"linear", ops::ResizeMode::linear}, {"cubic", ops::ResizeMode::cubic}};
@@ -27,18 +31,20 @@ class Sort : public Op {
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1, 4);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
     const Param<bool> descending{"descending", false, "the largest element first"};
+    const Param<ops::SortBy> by{"by", ops::SortBy::counting,
+                                "counting: n^2 comparisons; network: for devices, an axis that is a number of up to 16384"};
     const Tensor x = input("x", type, shape);
     if (places_only) {
-      output("index", ops::argsort(x, axis, descending));
+      output("index", ops::argsort(x, axis, descending, by));
       return;
     }
-    const ops::Sorted s = ops::sort(x, axis, descending);
+    const ops::Sorted s = ops::sort(x, axis, descending, by);
     output("y", s.result);
     output("index", s.index);
   }
 };
 ASHLAR_GENERATOR(Sort<false>, "sort", "order",
-                 "y = x sorted along an axis, and the places of its elements; by counting, for rows of some hundreds");
+                 "y = x sorted along an axis, and the places of its elements; by counting, or by a network");
 ASHLAR_GENERATOR(Sort<true>, "argsort", "order", "index = the places of the elements of x, sorted along an axis");
 
 class TopKOp : public Op {

@@ -99,6 +99,7 @@ TEST_CASE("parameters: shapes, types, layouts, fusion") {
       {"separable_filter", {{"down", "0"}}, {}},
       {"scatter_elements", {{"mode", "add"}, {"type", "i32"}}, {}},
       {"sort", {{"descending", "true"}, {"axis", "0"}}, {}},
+      {"sort", {{"by", "network"}, {"N", "21"}}, {}},
       {"topk", {{"k", "3"}, {"largest", "false"}, {"type", "i8"}}, {}},
       {"cumsum", {{"exclusive", "true"}, {"reverse", "true"}, {"axis", "0"}}, {}},
       {"resize", {{"mode", "cubic"}, {"shape", "N,H,W,C"}, {"axes", "1,2"}, {"to", "9,OW"}}, {}},

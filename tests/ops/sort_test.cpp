@@ -71,6 +71,33 @@ TEST_CASE("sort: ties, NaN, both ways, any axis") {
           {{{{5, 17}, {5, 17}}}, {{{1, 1}, {1, 1}}}, {{{3, 0}, {3, 0}}}, {{{0, 3}, {0, 3}}}}, reference, {0, 0, false, edge});
 }
 
+TEST_CASE("sort by a network: ties, NaN, both ways, any axis, extents that are no powers of two") {
+  const auto reference = [](const Inputs& in) {
+    const Nd &x = in[0], &b = in[1];
+    return Results{sorted(x, 1, false, false), sorted(x, 1, false, true), sorted(x, 0, true, false), sorted(x, 0, true, true),
+                   sorted(b, 1, true, false)};
+  };
+  for (const bool edge : {false, true})
+    check(edge ? "sort by network edges" : "sort by network",
+          [&](Maker& m) {
+            const Tensor x = m.in("x", f32, {5, 17}, edge ? edges() : whole(-3, 3)), b = m.in("b", u8, {1, 33}, whole(0, 255));
+            const auto up = ops::sort(x, 1, false, ops::SortBy::network), down = ops::sort(x, 0, true, ops::SortBy::network);
+            m.out(up.result), m.out(up.index), m.out(down), m.out(ops::argsort(x, 0, true, ops::SortBy::network));
+            m.out(ops::sort(b, 1, true, ops::SortBy::network));
+          },
+          {{{{5, 17}, {1, 33}}}}, reference, {0, 0, false, edge});
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  CHECK(
+      refused([&] {
+        (void)ops::sort(lang::make_input("p", f32, {N}), 0, false, ops::SortBy::network);
+      }).find("sort: expected an extent that is a number of 1 to 16384 for a network (SortBy::counting takes all), found N") !=
+      std::string::npos);
+  CHECK(refused([&] {
+          (void)ops::sort(lang::make_input("p", f64, {8}), 0, false, ops::SortBy::network);
+        }).find("sort: expected x of numbers of at most 32 bits for a network") != std::string::npos);
+}
+
 TEST_CASE("the k largest and smallest, with their places") {
   check(
       "topk",

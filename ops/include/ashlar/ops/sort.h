@@ -19,17 +19,28 @@ Expr equal(const Expr& a, const Expr& b);
 
 }  // namespace detail
 
-// Counts, for each element, the elements that come before it: n^2 independent comparisons, which suits rows of some hundreds.
+// How to sort rows.
+//   counting   counts, for each element, the elements that come before it: n^2 independent comparisons, for rows of some
+//              hundreds. Any extents and types
+//   network    the bitonic sorter of K. E. Batcher, "Sorting networks and their applications", AFIPS 1968:
+//              log2(n) (log2(n) + 1) / 2 steps, each of which compares and exchanges all elements in pairs. For devices.
+//              Extents that are numbers up to 16384; types of at most 32 bits
+enum class SortBy { counting, network };
+
 // x: of rank 1 to 4.
 struct Sorted {
-  Tensor rank;    // the place of each element in the result, i64
+  Tensor rank;  // by counting: the place of each element in the result, i64
+  Tensor
+      network;    // by a network: [steps + 1, ...], i64; in the upper half of each word an element, in the lower half its index
   Tensor index;   // the index in x of each element of the result (argsort), i64
   Tensor result;  // the elements in order
   operator Tensor() const { return result; }
 };
-Sorted sort(const Tensor& x, int axis = -1, bool descending = false, Where where = Where::current());
+Sorted sort(const Tensor& x, int axis = -1, bool descending = false, SortBy by = SortBy::counting,
+            Where where = Where::current());
 // The `index` of sort, i64.
-Tensor argsort(const Tensor& x, int axis = -1, bool descending = false, Where where = Where::current());
+Tensor argsort(const Tensor& x, int axis = -1, bool descending = false, SortBy by = SortBy::counting,
+               Where where = Where::current());
 
 // The k largest (smallest) elements in descending (ascending) order, and their indices. Types of at most 32 bits. The extent is
 // k to 2^31 - 1; a Symbol needs {.min = k, .max = 2147483647}.
