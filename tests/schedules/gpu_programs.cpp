@@ -422,6 +422,15 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
           },
           {{{2, 5, 40}, {2, 19, 40}, {2, 19, 40}}}, {});
   program(
+      "by default: a convolution with its activation",
+      [](DeviceMaker& m) {
+        const Tensor x = m.whole("x", f32, {Symbol("N"), Symbol("C"), Symbol("H", {.min = 1}), Symbol("W", {.min = 1})}, -4, 4);
+        return ops::relu(
+            ops::conv2d(x, m.whole("w", f32, {Symbol("O"), x.extent(1), 3, 3}, -4, 4), Tensor(), {.padding = {1, 1}}).result);
+      },
+      {{{1, 5, 9, 33}, {10, 5, 3, 3}}, {{1, 1, 1, 1}, {1, 1, 3, 3}}},
+      [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][0], in[1][0], in[0][2], in[0][3]}}; });
+  program(
       "by default: attention of bf16",
       [](DeviceMaker& m) {
         const Symbol M{"M"}, N{"N"};
