@@ -20,6 +20,8 @@ struct Kind {
   int D = 64, E = 64, groups = 1;
   ops::Causal causal = ops::Causal::no;
   enum class Mask { none, added, seen } mask = Mask::none;
+  bool finite = false;
+  int window = 0;
 };
 
 struct Scheduled {
@@ -42,7 +44,8 @@ struct Scheduled {
       mask = lang::make_input("mask", kind.mask == Kind::Mask::seen ? bool_ : kind.type, {M, N});
       arguments.emplace_back(mask);
     }
-    y = ops::attention(q, k, v, {.causal = kind.causal, .groups = kind.groups}, mask);
+    y = ops::attention(q, k, v, {.causal = kind.causal, .groups = kind.groups, .window = kind.window, .finite = kind.finite},
+                       mask);
     out = lang::make_output("y", kind.type, y.result.shape().extents());
     lang::bind(out, y.result);
     arguments.emplace_back(out);
@@ -74,7 +77,10 @@ TEST_CASE("gpu_attention computes what the algorithm says") {
       {{"bf16"}, {}},
       {{"f16, groups, values longer than keys", f16, 32, 48, 2}, {}},
       {{"bf16, an added mask, other tiles", bf16, 16, 16, 1, ops::Causal::no, Kind::Mask::added},
-       {.block_i = 32, .block_j = 16}}};
+       {.block_i = 32, .block_j = 16}},
+      {{"f16, causal", f16, 16, 16, 1, ops::Causal::first, Kind::Mask::none, true}, {}},
+      {{"bf16, causal from the ends, a window", bf16, 16, 32, 1, ops::Causal::last, Kind::Mask::none, true, 40}, {}},
+      {{"bf16, a mask of bool", bf16, 16, 16, 1, ops::Causal::no, Kind::Mask::seen, true}, {}}};
   for (const auto& [kind, options] : cases) {
     CAPTURE(kind.name);
     Scheduled op(kind);
@@ -93,7 +99,11 @@ TEST_CASE("gpu_attention computes what the algorithm says") {
       given.emplace_back(numbers(kind.type, {shape.b, shape.h * kind.groups, shape.m, kind.D}, 1));
       given.emplace_back(numbers(kind.type, {shape.b, shape.h, shape.n, kind.D}, 2));
       given.emplace_back(numbers(kind.type, {shape.b, shape.h, shape.n, kind.E}, 3));
-      if (kind.mask != Kind::Mask::none) given.emplace_back(numbers(kind.type, {shape.m, shape.n}, 4));
+      if (kind.mask == Kind::Mask::seen)
+        given.emplace_back(
+            interp::Array::make(bool_, {shape.m, shape.n}, [](auto at) { return at[0] > 2 && (at[0] * 5 + at[1]) % 3 > 0; }));
+      else if (kind.mask == Kind::Mask::added)
+        given.emplace_back(numbers(kind.type, {shape.m, shape.n}, 4));
       given.emplace_back(interp::Array::zeros(kind.type, {shape.b, shape.h * kind.groups, shape.m, kind.E}));
       interp::Arguments meant = given;
       interp::run_algorithm(op.built.program, meant);
@@ -119,6 +129,7 @@ TEST_CASE("the default schedule computes attention in one launch where tensor co
   CHECK(chosen({"bf16"}));
   CHECK(chosen({"f16, groups", f16, 64, 64, 4}, "cuda-sm_90a"));
   CHECK(chosen({"an added mask", bf16, 64, 64, 1, ops::Causal::no, Kind::Mask::added}));
+  CHECK(chosen({"causal, finite", bf16, 64, 64, 1, ops::Causal::last, Kind::Mask::none, true}));
   CHECK_FALSE(chosen({"f32", f32}));
   CHECK_FALSE(chosen({"causal", bf16, 64, 64, 1, ops::Causal::last}));
   CHECK_FALSE(chosen({"a mask of bool", bf16, 64, 64, 1, ops::Causal::no, Kind::Mask::seen}));
@@ -130,7 +141,8 @@ TEST_CASE("the default schedule computes attention in one launch where tensor co
 
 TEST_CASE("gpu_attention refuses what it does not compute") {
   const std::string form =
-      "an attention of f16 or bf16 in which queries see all keys, with queries and values of a multiple of 16 elements up to "
+      "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of a "
+      "multiple of 16 elements up to "
       "256";
   CHECK(Scheduled({"f32", f32}).refusal() == form + ", found attention");
   CHECK(Scheduled({"causal", bf16, 64, 64, 1, ops::Causal::first}).refusal() == form + ", found attention");

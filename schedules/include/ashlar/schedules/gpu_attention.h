@@ -26,9 +26,12 @@
 // own (docs/ir.md, "Tensor cores"), and the exponentials are rounded to the type of v where they are multiplied
 // (ampere::mma_rounding_left), which is as far off as the rounding of the result is.
 //
-// Refused: another device or type; lengths D and E of a query and a value that are no multiples of 16 up to 256; an attention
-// in which queries do not see all keys (causal, or with a mask of bool): there v of keys that are not seen may be NaN, and
-// tensor cores have no conditions. A mask that is added is fine.
+// Queries that do not see all keys (causal, a window, a mask of bool) need ops::AttentionOptions::finite: tensor cores have no
+// conditions, and multiply v of an unseen key by 0. Tiles of which no query sees a key are computed too. A mask that is added
+// needs nothing.
+//
+// Refused: another device or type; lengths D and E of a query and a value that are no multiples of 16 up to 256; queries that do
+// not see all keys, without `finite`.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::ops {
