@@ -129,6 +129,7 @@ namespace device {
 constexpr int threads = 256;          // of a block
 constexpr int rows_a_block = 64;      // of a recurrence: each has many steps
 constexpr double small_tile = 32;     // rows or columns of a product, below which a tile has little to share
+constexpr double few_channels = 8;    // of a convolution, which a thread has
 constexpr double few_terms = 32;      // are summed by one thread
 constexpr double many_terms = 32768;  // of one result
 constexpr double few_results = 256;

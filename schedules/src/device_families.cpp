@@ -5,6 +5,8 @@
 #include <set>
 
 #include <ashlar/schedule/stages.h>
+#include <ashlar/schedules/gpu_attention.h>
+#include <ashlar/schedules/gpu_conv.h>
 #include <ashlar/schedules/gpu_matmul.h>
 #include <ashlar/schedules/gpu_reduction.h>
 #include <ashlar/schedules/gpu_rows.h>
@@ -13,6 +15,8 @@
 #include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 #include "schedules/src/families/gpu.h"
+#include "schedules/src/families/gpu_attention.h"
+#include "schedules/src/families/gpu_conv.h"
 #include "schedules/src/families/gpu_tensor.h"
 
 namespace ashlar::schedules {
@@ -91,6 +95,66 @@ std::optional<Product> product_before(Draft& d, Id id) {
     if (const auto found = large_product(d, r.producer)) return found;
   }
   return std::nullopt;
+}
+
+// ---- convolutions ------------------------------------------------------------------------------------------------------
+
+// A convolution, alone or as the only thing that the stage, which computes each point by itself, reads of it at that point.
+bool by_conv(Draft& d, Id result, std::set<Id>& taken) {
+  const auto fresh = [&](Id id) { return is_untouched(d.program(), d.stage(id)) && taken.count(id) == 0; };
+  Id sum = result;
+  if (!d.stage(result).is_reduction()) {
+    const auto reads = readings_of(d.program(), d.stage(result));
+    const auto at = std::find_if(reads.begin(), reads.end(), [&](const Reading& r) {
+      return r.producer && detail::conv_parts(d.program(), d.stage(r.producer)) && follows_own(r, d.stage(result), r.at.size());
+    });
+    if (at == reads.end() || spatial_of(d.stage(result)).size() != 4) return false;
+    sum = at->producer;
+    if (is_output(d.program(), d.stage(sum)) || readers_of(d.program(), d.stage(sum)) != std::vector<Id>{result} ||
+        std::count_if(reads.begin(), reads.end(), [&](const Reading& x) { return x.producer == sum; }) > 1)
+      return false;
+  }
+  const auto parts = detail::conv_parts(d.program(), d.stage(sum));
+  if (!parts || !fresh(sum) || !fresh(result) || (parts->rim && !fresh(parts->rim))) return false;
+  const auto dims = spatial_of(d.stage(sum));
+  if (d.sizes().extent(d.stage(sum), dims[parts->o].id) < few_channels) return false;
+  const std::string of = d.stage(result).name;
+  if (parts->rim) d.choice(parts->rim);
+  if (sum != result) d.choice(sum);
+  if (!d.attempt(
+          result,
+          "a convolution in one launch: tiles of image and weights in shared memory, sums in registers (schedules::gpu_conv)",
+          [&] { gpu_conv(d.s, d.handle(sum), d.handle(result), {}, d.where); }, "by itself"))
+    return false;
+  if (sum != result) d.done(sum, "in the launch of " + of);
+  if (parts->rim) d.done(parts->rim, "in the launch of " + of + ", where a tile is copied"), taken.insert(parts->rim);
+  taken.insert({sum, result});
+  return true;
+}
+
+// ---- attention ---------------------------------------------------------------------------------------------------------
+
+// The one that ends with `result`, if it is computed in one launch. Its sums and products are floats that tensor cores add in
+// an order of their own.
+std::optional<detail::AttentionParts> attention_at(const Draft& d, Id result) {
+  if (!d.options.tensor_cores || !d.options.regroup || d.s.target().device().kind != Device::Kind::cuda) return std::nullopt;
+  return detail::attention_parts(d.program(), result);
+}
+std::vector<Id> before_result(const detail::AttentionParts& a) { return {a.weighted, a.sum, a.exps, a.maximum, a.scores}; }
+
+bool by_attention(Draft& d, Id result, std::set<Id>& taken) {
+  const auto a = attention_at(d, result);
+  if (!a) return false;
+  const std::vector<Id> before = before_result(*a);
+  const std::string of = d.stage(result).name;
+  for (const Id id : before) d.choice(id);
+  if (!d.attempt(
+          result, "attention in one launch: tiles of scores by tensor cores, none in global memory (schedules::gpu_attention)",
+          [&] { detail::gpu_attention(d.s, *a, {}, d.where); }, "stage by stage"))
+    return false;
+  for (const Id id : before) d.done(id, "in the launch of " + of);
+  taken.insert(result), taken.insert(before.begin(), before.end());
+  return true;
 }
 
 // ---- rows --------------------------------------------------------------------------------------------------------------
@@ -183,8 +247,12 @@ bool by_rows(Draft& d, const std::vector<Id>& group) {
 
 std::optional<Expr> rows_that_fit(Draft& d, const std::vector<Id>& all) {
   const ir::Program& p = d.program();
+  std::set<Id> attended;  // rows that are in tiles
+  for (const Id id : all)
+    if (const auto a = attention_at(d, id))
+      for (const Id member : before_result(*a)) attended.insert(member);
   for (const Id id : all) {
-    const std::vector<Id> group = ordinary(d.stage(id)) ? rows_before(d, id) : std::vector<Id>();
+    const std::vector<Id> group = ordinary(d.stage(id)) && attended.count(id) == 0 ? rows_before(d, id) : std::vector<Id>();
     std::map<Id, int> readers;
     for (const Id member : group)
       for (const Reading& r : readings_of(p, d.stage(member)))
@@ -208,6 +276,7 @@ std::optional<Expr> rows_that_fit(Draft& d, const std::vector<Id>& all) {
 bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
   const ir::Stage s = d.stage(id);
   if (!ordinary(s) || d.family(id).family == Family::external) return false;
+  if (by_attention(d, id, taken) || by_conv(d, id, taken)) return true;
   if (const auto product = product_before(d, id); product && by_tiles(d, *product, id)) {
     d.done(id, "computed of the sums of " + d.program().stage(product->stage).name + " in registers");
     taken.insert({id, product->stage});

@@ -204,6 +204,38 @@ Intrinsic mma(Type a, Type b, Lies right, Where where) {
                  both_halves(a, b, i32, 8, columns), "sm_80", where, columns);
 }
 
+Intrinsic mma_rounding_left(Type right_type, Where where) {
+  const char* call = "ampere::mma_rounding_left";
+  if (!(right_type == f16) && !(right_type == bf16)) refuse(call, "a right factor of f16 or bf16", ir::text(right_type), where);
+  const std::string t = ir::text(right_type);
+  return intrinsic(("mma_f32_" + t + "_f32").c_str(),
+                   [&](Meaning& m) {
+                     Tensor A = m.read("A", f32, {16, 16}, Scope::fragment),
+                            B = m.read("B", right_type, {16, 16}, Scope::fragment);
+                     Tensor C = m.accumulate("C", f32, {16, 16}, Scope::fragment);
+                     Axis k{"k", 16};
+                     m.means(C, [&](Var i, Var j) { return sum(A(i, k) * f32(B(k, j)), k).from(C(i, j)); });
+                     m.rounds_freely(where);
+                     m.holds(A, 32, [&](Var i, Var j) {
+                       return left(right_type, i, j);
+                     });  // before they are rounded: two registers, not one
+                     m.holds(B, 32, [&](Var i, Var j) { return right(right_type, j, i); });
+                     m.holds(C, 32, [&](Var i, Var j) { return result(i, j); });
+                     std::string text = "{{\n.reg .b32 %left<4>;\n";
+                     for (int r = 0; r < 4; ++r)
+                       text += "cvt.rn." + t + "x2.f32 %left" + std::to_string(r) + ", {A." + std::to_string(2 * r + 1) +
+                               "}, {A." + std::to_string(2 * r) + "};\n";
+                     for (int h = 0; h < 2; ++h) {
+                       const std::string c = h ? "{C.4-7}" : "{C.0-3}";
+                       text += "mma.sync.aligned.m16n8k16.row.col.f32." + t + "." + t + ".f32 " + c +
+                               ", {{%left0, %left1, %left2, %left3}}, " + (h ? "{B.2-3}" : "{B.0-1}") + ", " + c + ";\n";
+                     }
+                     m.emit(Backend::ptx, (text + "}}").c_str(), where);
+                     m.needs("sm_80", where);
+                   },
+                   where);
+}
+
 Intrinsic load_left(Type t, Lies lies, Where where) { return load(true, t, lies, where); }
 Intrinsic load_right(Type t, Lies lies, Where where) { return load(false, t, lies, where); }
 

@@ -44,6 +44,10 @@ def cases(arguments):
         for type_ in ("f32", "bf16"):
             yield f"rows {type_}, softmax", ops, "softmax", ["type=" + type_], chip
         yield "rows f32, layer_norm", ops, "layer_norm", ["type=f32"], chip
+        for type_ in ("bf16", "f16"):
+            yield f"attention {type_}", ops, "attention", ["type=" + type_], chip
+        for layout in ("nchw", "nhwc"):
+            yield f"conv2d f32, {layout}", ops, "conv2d", ["type=f32", "padding=1", "layout=" + layout], chip
         yield "reduction f32", ops, "reduce_sum", ["type=f32", "shape=N", "axes=all"], chip
 
 

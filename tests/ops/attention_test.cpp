@@ -53,14 +53,13 @@ TEST_CASE("attention: plain, causal, in a window, masked, of grouped queries, in
           const Tensor q = m.in("q", f32, {B, H * 2, M, D}), k = m.in("k", f32, {B, H, N, D}), v = m.in("v", f32, {B, H, N, E}),
                        mask = m.in("mask", f32, {M, N}, falls_to(-INFINITY, 3));
           const auto out = [&](const ops::AttentionOptions& o, const Tensor& with = Tensor()) {
-            if (online)
-              m.out(ops::attention_online(q, k, v, o, with));
-            else
-              m.out(ops::attention(q, k, v, o, with));
+            if (online) return m.out(ops::attention_online(q, k, v, o, with));
+            m.out(ops::attention(q, k, v, o, with));
           };
           out({.groups = 2, .scale = 0.7}), out({.causal = ops::Causal::first, .groups = 2});
           out({.causal = ops::Causal::last, .groups = 2}), out({.causal = ops::Causal::last, .groups = 2, .window = 3});
           out({.groups = 2}, mask), out({.groups = 2}, ops::greater(mask, ops::scale(mask, 0.5)));
+          out({.causal = ops::Causal::last, .groups = 2, .finite = true});
         },
         runs,
         [&](const Inputs& in) {
@@ -71,7 +70,8 @@ TEST_CASE("attention: plain, causal, in a window, masked, of grouped queries, in
                          attend(q, k, v, {last, 2}),
                          attend(q, k, v, {window, 2}),
                          attend(q, k, v, {.groups = 2}, &mask),
-                         attend(q, k, v, {seen, 2})};
+                         attend(q, k, v, {seen, 2}),
+                         attend(q, k, v, {last, 2})};
         },
         {3e-6, 3e-6, false, !online});
   check(

@@ -398,13 +398,13 @@ void stencils(std::vector<DeviceProgram>& all) {
 
 void programs_by_default(std::vector<DeviceProgram>& all) {
   const auto program = [&](const char* name, const std::function<Tensor(DeviceMaker&)>& made, const Shapes& shapes,
-                           const std::function<std::vector<Dims>(const std::vector<Dims>&)>& results) {
+                           const std::function<std::vector<Dims>(const std::vector<Dims>&)>& results, double tolerance = 1e-4) {
     all.push_back({name,
                    [=](DeviceMaker& m) {
                      m.out(made(m));
                      return Steps([](Schedule& s) { schedule_by_default(s); });
                    },
-                   shapes, results, 1e-4});
+                   shapes, results, tolerance});
   };
   program("by default: two layers and a softmax",
           [](DeviceMaker& m) {
@@ -421,6 +421,23 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
             return ops::batch_matmul(ops::softmax(ops::batch_matmul(q, k, {.transpose_b = true})), v).result;
           },
           {{{2, 5, 40}, {2, 19, 40}, {2, 19, 40}}}, {});
+  program(
+      "by default: a convolution with its activation",
+      [](DeviceMaker& m) {
+        const Tensor x = m.whole("x", f32, {Symbol("N"), Symbol("C"), Symbol("H", {.min = 1}), Symbol("W", {.min = 1})}, -4, 4);
+        return ops::relu(
+            ops::conv2d(x, m.whole("w", f32, {Symbol("O"), x.extent(1), 3, 3}, -4, 4), Tensor(), {.padding = {1, 1}}).result);
+      },
+      {{{1, 5, 9, 33}, {10, 5, 3, 3}}, {{1, 1, 1, 1}, {1, 1, 3, 3}}},
+      [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][0], in[1][0], in[0][2], in[0][3]}}; });
+  program(
+      "by default: attention of bf16",
+      [](DeviceMaker& m) {
+        const Symbol M{"M"}, N{"N"};
+        const Tensor q = m.in("q", bf16, {1, 2, M, 64}), k = m.in("k", bf16, {1, 2, N, 64}), v = m.in("v", bf16, {1, 2, N, 64});
+        return ops::attention(q, k, v).result;
+      },
+      {{{1, 2, 70, 64}, {1, 2, 75, 64}, {1, 2, 75, 64}}, {{1, 2, 3, 64}, {1, 2, 32, 64}, {1, 2, 32, 64}}}, {}, 4e-3);
   program("by default: a softmax, rows of any length",
           [](DeviceMaker& m) { return ops::softmax(m.in("x", f32, {Symbol("M"), Symbol("N")})).result; },
           {{{3, 300}}, {{2, 8196}}, {{2, 8193}}, {{4, 7}}, {{0, 4}}}, {});

@@ -3,8 +3,9 @@
 // Instructions of a warp on NVIDIA devices from sm_80 on, for tensorize: products of small matrices by the tensor cores, and
 // the loads of their operands from shared memory.
 //
-//   acc.tensorize(ci, ampere::mma(f16, f32, Rounding::of_machine));  // for ci, cj in 16, for kc in 16: acc[ci, cj] += A[ci, kc] B[kc, cj]
-//   a.tensorize(ri, ampere::load_left(f16));                         // for ri, ci in 16: a[ri, ci] = tile[ri, ci]
+//   acc.tensorize(ci, ampere::mma(f16, f32, Rounding::of_machine));  // for ci, cj in 16, for kc in 16: acc[ci, cj] += A[ci,
+//   kc] B[kc, cj] a.tensorize(ri, ampere::load_left(f16));                         // for ri, ci in 16: a[ri, ci] = tile[ri,
+//   ci]
 //
 // Operands of mma, and what the loads write, lie in Scope::fragment; what the loads read lies in Scope::shared, in rows of at
 // least 16 bytes that start at multiples of 16 bytes. Which lane holds which element is in the PTX ISA, "Warp Level Matrix
@@ -35,7 +36,8 @@ int depth(Type factors);
 //   f16           f32, f16     sm_80
 //   bf16          f32          sm_80
 //   f32           f32          sm_80; Rounding::to_tf32 or to_3xtf32
-//   e4m3, e5m2    f32          sm_100 (chips from sm_89 on have it, but from PTX ISA 8.4 on, which is written for sm_100a alone)
+//   e4m3, e5m2    f32          sm_100 (chips from sm_89 on have it, but from PTX ISA 8.4 on, which is written for sm_100a
+//   alone)
 Intrinsic mma(Type factors, Type sums, Rounding, Where = Where::current());
 // How a factor lies where it is loaded from: in rows of k, A [i, k] and B [j, k], or in columns of it, A [k, i] and B [k, j].
 enum class Lies { rows, columns };
@@ -43,6 +45,12 @@ enum class Lies { rows, columns };
 // The same for i8 and u8 (one of each, or two of one), with sums in i32, which wrap as described, to the bit. `right`: how the
 // right factor lies, which load_right says too: a lane then holds other columns, four in a row of c.
 Intrinsic mma(Type a, Type b, Lies right = Lies::rows, Where = Where::current());
+
+// c[i, j] += sum over k of a[i, k] * b[k, j], where a is of f32 and b of f16 or bf16: c [16, 16], a [16, 16], b [16, 16]. The
+// hardware takes a rounded to the type of b; the description does not round, so they differ by the rounding of each element of
+// a (2^-11 of it for f16, 2^-8 for bf16). A lane holds the elements of a that it holds of c: sums of one product, and what is
+// computed of them, are the left factor of the next one as they stand.
+Intrinsic mma_rounding_left(Type right, Where = Where::current());
 
 // Fragments from shared memory by one ldmatrix.x4, for elements of 8, 16 or 32 bits; 16 x depth elements. `columns`: the tile
 // lies the other way round, [k, i] for the left factor and [k, j] for the right one, of 16 bits (ldmatrix.trans). Of the right

@@ -11,6 +11,8 @@
 #include <ashlar/schedules/elementwise.h>
 #include <ashlar/schedules/gather.h>
 #include <ashlar/schedules/gpu.h>
+#include <ashlar/schedules/gpu_attention.h>
+#include <ashlar/schedules/gpu_conv.h>
 #include <ashlar/schedules/gpu_elementwise.h>
 #include <ashlar/schedules/gpu_matmul.h>
 #include <ashlar/schedules/gpu_reduction.h>

@@ -22,6 +22,9 @@ struct AttentionOptions {
   int groups = 1;    // query heads that share a head of k and v
   int window = 0;    // the number of keys that a query sees, up to the causal one; 0: all
   double scale = 0;  // 0: 1 / sqrt(D)
+  // What v holds for a key that a query does not see is finite, so that 0 times it adds nothing: then all terms are alike, as
+  // tensor cores need them (schedules::gpu_attention). Where it is infinite or NaN, so is the result. Of `attention`.
+  bool finite = false;
 };
 
 struct Attention {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// What the default schedule uses of gpu_attention.h: the same for an attention that is found in a program.
+#include <optional>
+
+#include <ashlar/schedules/gpu_attention.h>
+
+#include <ashlar/ir/program.h>
+
+namespace ashlar::schedules::detail {
+
+constexpr std::int64_t most_of_attention = 256;  // numbers in a query, a key or a value
+
+// The stages of an attention, and the buffers that it reads.
+struct AttentionParts {
+  ir::Id scores = 0, maximum = 0, exps = 0, sum = 0, weighted = 0, result = 0;
+  ir::Id q = 0, k = 0, v = 0;
+};
+
+// Those that end with `result`, which divides what was weighted by the sum. Empty where the program has another form: other
+// readers, other terms, queries that do not see all keys.
+std::optional<AttentionParts> attention_parts(const ir::Program& p, ir::Id result);
+
+void gpu_attention(Schedule& s, const AttentionParts& a, const GpuAttentionOptions& o, Where where);
+
+}  // namespace ashlar::schedules::detail

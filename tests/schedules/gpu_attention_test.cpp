@@ -1,0 +1,154 @@
+// gpu_attention: one launch, for lengths that no tile divides, rows that begin at multiples of 16 bytes and rows that do not,
+// in the interpreter of launches with the search for races; when the default schedule takes it, and what it refuses.
+#include <random>
+
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/ops.h>
+#include <ashlar/schedule/step.h>
+#include <ashlar/schedules.h>
+
+#include "tests/schedules/scheduled.h"
+
+using namespace ashlar;
+
+namespace {
+
+struct Kind {
+  const char* name;
+  Type type = bf16;
+  int D = 64, E = 64, groups = 1;
+  ops::Causal causal = ops::Causal::no;
+  enum class Mask { none, added, seen } mask = Mask::none;
+  bool finite = false;
+  int window = 0;
+};
+
+struct Scheduled {
+  lang::DefinitionScope scope;
+  Symbol B{"B"}, H{"H"}, M{"M"}, N{"N"};
+  Tensor q, k, v, mask, out;
+  ops::Attention y;
+  lang::Built built;
+  Schedule s;
+
+  explicit Scheduled(const Kind& kind, const char* target = "cuda-sm_80")
+      : q(lang::make_input("q", kind.type, {B, H * kind.groups, M, kind.D})),
+        k(lang::make_input("k", kind.type, {B, H, N, kind.D})),
+        v(lang::make_input("v", kind.type, {B, H, N, kind.E})),
+        built(defined(kind)),
+        s(built, Target::parse(target)) {}
+  lang::Built defined(const Kind& kind) {
+    std::vector<lang::ArgumentRef> arguments{q, k, v};
+    if (kind.mask != Kind::Mask::none) {
+      mask = lang::make_input("mask", kind.mask == Kind::Mask::seen ? bool_ : kind.type, {M, N});
+      arguments.emplace_back(mask);
+    }
+    y = ops::attention(q, k, v, {.causal = kind.causal, .groups = kind.groups, .window = kind.window, .finite = kind.finite},
+                       mask);
+    out = lang::make_output("y", kind.type, y.result.shape().extents());
+    lang::bind(out, y.result);
+    arguments.emplace_back(out);
+    return lang::build_program("attention", arguments);
+  }
+  std::string refusal(const schedules::GpuAttentionOptions& o = {}) {
+    const auto refused = s.attempt([&] { schedules::gpu_attention(s, y, o); });
+    return refused ? refused->expected + ", found " + refused->found : "";
+  }
+  std::size_t launches() const {
+    std::size_t n = 0;
+    const std::string text = s.text();
+    for (std::size_t at = 0; (at = text.find("  block_x", at)) != std::string::npos; ++at) ++n;
+    return n;
+  }
+};
+
+interp::Array numbers(Type t, std::vector<std::int64_t> shape, unsigned seed) {
+  std::mt19937 random(seed);
+  return interp::Array::make(t, std::move(shape), [&](std::span<const std::int64_t>) {
+    return static_cast<double>(static_cast<int>(random() % 65) - 32) / 32;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("gpu_attention computes what the algorithm says") {
+  const std::pair<Kind, schedules::GpuAttentionOptions> cases[] = {
+      {{"bf16"}, {}},
+      {{"f16, groups, values longer than keys", f16, 32, 48, 2}, {}},
+      {{"bf16, an added mask, other tiles", bf16, 16, 16, 1, ops::Causal::no, Kind::Mask::added},
+       {.block_i = 32, .block_j = 16}},
+      {{"f16, causal", f16, 16, 16, 1, ops::Causal::first, Kind::Mask::none, true}, {}},
+      {{"bf16, causal from the ends, a window", bf16, 16, 32, 1, ops::Causal::last, Kind::Mask::none, true, 40}, {}},
+      {{"bf16, a mask of bool", bf16, 16, 16, 1, ops::Causal::no, Kind::Mask::seen, true}, {}}};
+  for (const auto& [kind, options] : cases) {
+    CAPTURE(kind.name);
+    Scheduled op(kind);
+    REQUIRE(op.refusal(options) == "");
+    CHECK(op.launches() == 1);
+    schedule::finish(op.s.scheduled(), op.s.target());
+    const ir::Kernel kernel = lower(op.s.scheduled().program, options_for(op.s.target()));
+    struct Shape {
+      std::int64_t b, h, m, n;
+    };
+    for (const Shape& shape :
+         {Shape{1, 2, 70, 45}, Shape{2, 1, 33, 64}, Shape{1, 1, 1, 1}, Shape{1, 1, 5, 0}, Shape{1, 1, 0, 3}}) {
+      CAPTURE(shape.m);
+      CAPTURE(shape.n);
+      interp::Arguments given;
+      given.emplace_back(numbers(kind.type, {shape.b, shape.h * kind.groups, shape.m, kind.D}, 1));
+      given.emplace_back(numbers(kind.type, {shape.b, shape.h, shape.n, kind.D}, 2));
+      given.emplace_back(numbers(kind.type, {shape.b, shape.h, shape.n, kind.E}, 3));
+      if (kind.mask == Kind::Mask::seen)
+        given.emplace_back(
+            interp::Array::make(bool_, {shape.m, shape.n}, [](auto at) { return at[0] > 2 && (at[0] * 5 + at[1]) % 3 > 0; }));
+      else if (kind.mask == Kind::Mask::added)
+        given.emplace_back(numbers(kind.type, {shape.m, shape.n}, 4));
+      given.emplace_back(interp::Array::zeros(kind.type, {shape.b, shape.h * kind.groups, shape.m, kind.E}));
+      interp::Arguments meant = given;
+      interp::run_algorithm(op.built.program, meant);
+      for (std::int64_t misaligned : {0, 2}) {
+        interp::Arguments found = given;
+        interp::Options run;
+        run.races = true, run.misaligned = misaligned;
+        REQUIRE_NOTHROW(interp::run(kernel, found, run));
+        CHECK(interp::difference(found.back().array, meant.back().array, 4e-3, 1e-3) == "");  // a place of bf16
+      }
+    }
+  }
+}
+
+TEST_CASE("the default schedule computes attention in one launch where tensor cores may, and says so") {
+  const auto chosen = [](const Kind& kind, const char* target = "cuda-sm_80", const schedules::DefaultOptions& o = {}) {
+    Scheduled op(kind, target);
+    const std::string text = schedule_by_default(op.s, o).text();
+    const bool one = text.find("attention in one launch") != std::string::npos;
+    if (one) CHECK(op.launches() == 1);
+    return one;
+  };
+  CHECK(chosen({"bf16"}));
+  CHECK(chosen({"f16, groups", f16, 64, 64, 4}, "cuda-sm_90a"));
+  CHECK(chosen({"an added mask", bf16, 64, 64, 1, ops::Causal::no, Kind::Mask::added}));
+  CHECK(chosen({"causal, finite", bf16, 64, 64, 1, ops::Causal::last, Kind::Mask::none, true}));
+  CHECK_FALSE(chosen({"f32", f32}));
+  CHECK_FALSE(chosen({"causal", bf16, 64, 64, 1, ops::Causal::last}));
+  CHECK_FALSE(chosen({"a mask of bool", bf16, 64, 64, 1, ops::Causal::no, Kind::Mask::seen}));
+  CHECK_FALSE(chosen({"an odd length", bf16, 40, 40}));
+  CHECK_FALSE(chosen({"bf16"}, "vulkan"));
+  CHECK_FALSE(chosen({"bf16"}, "cuda-sm_80", {.regroup = false}));
+  CHECK_FALSE(chosen({"bf16"}, "cuda-sm_80", {.tensor_cores = false}));
+}
+
+TEST_CASE("gpu_attention refuses what it does not compute") {
+  const std::string form =
+      "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of a "
+      "multiple of 16 elements up to "
+      "256";
+  CHECK(Scheduled({"f32", f32}).refusal() == form + ", found attention");
+  CHECK(Scheduled({"causal", bf16, 64, 64, 1, ops::Causal::first}).refusal() == form + ", found attention");
+  CHECK(Scheduled({"long", bf16, 512, 64}).refusal() == form + ", found attention");
+  CHECK(Scheduled({"bf16"}, "x86-64").refusal().find("a device") != std::string::npos);
+  CHECK(Scheduled({"bf16"}, "vulkan").refusal().find("a CUDA device from sm_80 on") != std::string::npos);
+  CHECK(Scheduled({"bf16"}).refusal({.block_i = 40}) == "block_i of a multiple of 16, found 40");
+  CHECK(Scheduled({"bf16"}).refusal({.block_j = 8}).find("block_j") != std::string::npos);
+}
