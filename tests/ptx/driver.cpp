@@ -38,7 +38,7 @@ enum : int {
   kIllegalAddress = 700,
   kLaunchFailed = 719
 };
-constexpr int kMaxThreads = 1, kMaxGridX = 5, kMajor = 75, kMinor = 76, kMaxSharedOptIn = 97;
+constexpr int kMaxThreads = 1, kMaxGridX = 5, kMultiprocessors = 16, kMajor = 75, kMinor = 76, kMaxSharedOptIn = 97;
 
 struct Loaded {
   explicit Loaded(Module m) : module(std::move(m)) {}
@@ -176,6 +176,9 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
     case kMaxGridX + 2:
       *value = 65535;
       return kSuccess;
+    case kMultiprocessors:
+      *value = 2;
+      return kSuccess;
     case kMajor:
       *value = driver().capability / 10;
       return kSuccess;
@@ -265,6 +268,15 @@ int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) {
 int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
   return guarded("cuMemcpyDtoH", [&](Driver& d) {
     d.device.read(to, from, bytes);
+    return kSuccess;
+  });
+}
+
+int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes, void*) {
+  return guarded("cuMemcpyDtoDAsync", [&](Driver& d) {
+    std::vector<std::byte> all(bytes);
+    d.device.read(all.data(), from, bytes);
+    d.device.write(to, all.data(), bytes);
     return kSuccess;
   });
 }
