@@ -357,7 +357,7 @@ int cuTensorMapEncodeTiled(std::uint64_t* map, int type, std::uint32_t rank, voi
     m.extents[n] = extents[n], m.box[n] = box[n], m.element_strides[n] = element_strides[n];
     if (extents[n] == 0 || box[n] == 0 || box[n] > 256) return kInvalidValue;
     if (n + 1 < rank) m.strides[n + 1] = strides[n];
-    if (n + 1 < rank && (strides[n] == 0 || strides[n] % 16 != 0)) return kInvalidValue;
+    if (n + 1 < rank && strides[n] % 16 != 0) return kInvalidValue;  // 0: every box has the same
   }
   if (m.box[0] * m.element_bytes % 16 != 0 || (m.swizzle != 0 && m.box[0] * m.element_bytes > m.swizzle)) return kInvalidValue;
   const auto bits = encode(m);
