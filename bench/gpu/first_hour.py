@@ -14,7 +14,7 @@ The plan, with the seconds that a step has at most, for --seconds 330:
      100  random programs under random launches and under the default schedule, for CUDA and for Vulkan on the vendor's driver,
           against the interpreter; beside that, compute-sanitizer's memcheck, racecheck, synccheck and initcheck on a few cases
 
-It runs from an archive of pack.py, which needs neither LLVM nor packages, or with --root from a build. FOLDER gets lines.jsonl with every result, and
+It runs from an archive of pack_compiler.py, which needs neither LLVM nor packages, or with --root from a build. FOLDER gets lines.jsonl with every result, and
 summary.txt, which is printed too. Exit code 1 if anything differs, fails, hangs or crashes; 3 if no device can be used.
 """
 import argparse

@@ -129,6 +129,8 @@ ir::Kernel kernel_named(const std::string& name, const std::string& target) {
   if (name == "gpu_matmul f32") return product_by_family(f32, target);
   if (name == "gpu_matmul bf16") return product_by_family(bf16, target);
   if (name == "matmul" && target == "cuda-sm_90a") return launches::persistent::matmul(multiprocessors()).k;
+  if (name.rfind("matmul ", 0) == 0 && target == "cuda-sm_90a")
+    return launches::persistent::matmul(std::stoll(name.substr(7))).k;
   throw std::runtime_error("no kernel " + name + " for " + target);
 }
 

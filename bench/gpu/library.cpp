@@ -3,11 +3,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <map>
+#include <stdexcept>
+#include <vector>
 
-#include "bench/gpu/kernels.h"
-
-using namespace ashlar;
+#include "bench/gpu/device.h"
+#include "bench/gpu/library.h"
 
 namespace {
 
@@ -22,14 +22,6 @@ gpu_bench::Workspace& workspace() {
   return shared;
 }
 
-const codegen::Compiled* compiled(const std::string& name, const std::string& target) {
-  static std::map<std::string, codegen::Compiled> known;
-  auto it = known.find(name + target);
-  if (it == known.end())
-    it = known.emplace(name + target, codegen::compile(gpu_bench::kernel_named(name, target), Target::parse(target))).first;
-  return &it->second;
-}
-
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const char* ashlar_gpu_failure() { return failure.c_str(); }
@@ -37,7 +29,7 @@ extern "C" __attribute__((visibility("default"))) const char* ashlar_gpu_failure
 // Makes the kernel, which the first call would do. 0, or not; then ashlar_gpu_failure() says why.
 extern "C" __attribute__((visibility("default"))) int ashlar_gpu_prepare(const char* name, const char* target) {
   try {
-    compiled(name, target);
+    gpu_bench::kernel_of(name, target);
     return 0;
   } catch (const std::exception& e) {
     failure = e.what();
@@ -57,7 +49,7 @@ extern "C" __attribute__((visibility("default"))) int ashlar_gpu_call(const char
     c.stream = stream;
     c.error = &error;
     workspace().lend_to(c);
-    const int code = compiled(name, target)->call(list, &c);
+    const int code = ashlar_abi1_call(&gpu_bench::kernel_of(name, target), list.data(), &c);
     if (code == ASHLAR_OK) return 0;
     char text[400];
     ashlar_error_text(&error, text, sizeof text);

@@ -30,6 +30,7 @@ class Line {
     begin(key) += std::isfinite(value) ? digits : "null";
     return *this;
   }
+  std::string str() const { return text_ + "}"; }
   void print(std::FILE* to = stdout) const {
     std::fprintf(to, "%s}\n", text_.c_str());
     std::fflush(to);

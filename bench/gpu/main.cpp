@@ -7,19 +7,23 @@
 #include <string>
 #include <vector>
 
+#include "bench/gpu/ahead/compile.h"
 #include "bench/gpu/check.h"
 #include "bench/gpu/kernels.h"
 
 namespace {
 
 int usage() {
-  std::fprintf(stderr,
-               "usage: ashlar_gpu --probe\n"
-               "       ashlar_gpu --list TARGET                 the names of all cases\n"
-               "       ashlar_gpu --check [CASE ...]            against the interpreter, a line of JSON each\n"
-               "       ashlar_gpu --interpret TARGET [CASE ...] the same without a device: made, compiled, interpreted\n"
-               "       ashlar_gpu --ptx FOLDER TARGET [CASE ...]\n"
-               "       ashlar_gpu --times\n");
+  std::fprintf(
+      stderr,
+      "usage: ashlar_gpu --probe\n"
+      "       ashlar_gpu --list TARGET                 the names of all cases\n"
+      "       ashlar_gpu --check [CASE ...]            against the interpreter, a line of JSON each\n"
+      "       ashlar_gpu --interpret TARGET [CASE ...] the same without a device: made, compiled, interpreted\n"
+      "       ashlar_gpu --ptx FOLDER TARGET [CASE ...]\n"
+      "       ashlar_gpu --ahead FOLDER TARGET I/N [CASE ...]   part I of N, from 0, compiled for a machine without LLVM\n"
+      "       ashlar_gpu --ahead-kernels FOLDER TARGET NAME ...         kernels of kernels.h, likewise\n"
+      "       ashlar_gpu --times\n");
   return 2;
 }
 
@@ -36,6 +40,16 @@ int without_device(const std::vector<std::string>& words) {
     return check(nullptr, words[1], chosen(cases(words[1]), rest(2))) == Checked::well ? 0 : 1;
   if (words[0] == "--ptx" && words.size() >= 3) {
     write_ptx(words[1], words[2], chosen(cases(words[2]), rest(3)));
+    return 0;
+  }
+  if (words[0] == "--ahead" && words.size() >= 4) {
+    std::size_t part = 0, parts = 0;
+    if (std::sscanf(words[3].c_str(), "%zu/%zu", &part, &parts) != 2 || part >= parts) return usage();
+    compile_ahead(words[1], words[2], chosen(cases(words[2]), rest(4)), part, parts);
+    return 0;
+  }
+  if (words[0] == "--ahead-kernels" && words.size() >= 4) {
+    compile_kernels_ahead(words[1], words[2], rest(3));
     return 0;
   }
   return usage();

@@ -1,105 +1,187 @@
 #!/usr/bin/env python3
-"""Makes an archive of what a machine with a GPU and no package source needs: ./dev gpu --pack DIR.
+"""Makes what a machine with a GPU needs that has no package source, no compiler and no Python: ./dev gpu --pack DIR.
 
-    pack.py BUILD FILE.tar.xz
+    pack.py BUILD DIR [--jobs N] [--match TEXT]... [--case NAME]... [--target TARGET]...
 
-    ashlar_gpu/bin       ashlar_gpu, ashlar_fuzz: every kernel is compiled where it runs
-    ashlar_gpu/lib       libashlar_gpu.so, which both share and PyTorch's process loads; the libraries that it needs, but libc's
-    ashlar_gpu/*.py      first_hour.py and what it calls
+    DIR/run                    runs all of it: DIR/run --out FOLDER
+    DIR/bin/cases-TARGET       the cases of one target: host code and the runtime, cubins and PTX or SPIR-V with line tables,
+                               inputs as seeds, the interpreter's results as hashes or with bounds (ahead/case_file.h)
+    DIR/bin/ceilings           what the device reaches
+    DIR/lib/libashlar_gpu.so   kernels for beside_torch.py, compiled ahead too
+    DIR.tar.xz                 DIR as an archive, of at most 20 MiB
 
-LLVM's library has all targets, 150 MB of them. The archive's has the same name and the part that the programs call, with X86 and
-NVPTX alone, made of LLVM's static libraries; other targets are not registered in it, and compiling for one says so. LLVM's own
-library has a copy of isl for Polly, which the programs are linked to; here isl's library stands behind it.
+--match takes the cases whose names contain a text, --case those with a name. With either, or with --target, there is no library.
 """
+import argparse
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import unittest.mock
+
+import beside_torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCRIPTS = ["first_hour.py", "supervise.py", "tables.py", "beside_torch.py"]
-XZ = "--x86 --lzma2=preset=9e,dict=128MiB,lc=4,pb=0"  # machine code, all of it in one window
-OF_LIBC = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|librt|libpthread)\.so\.")
-OTHER_TARGET = re.compile(r"LLVMInitialize(?!X86|NVPTX)\w+")
+TARGETS = ["cuda-sm_90a", "cuda-sm_80", "vulkan"]
+MOST = 20 << 20
+OF_LIBC = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread)\.so\.\d+")
+XZ = "--x86 --lzma2=preset=9e,dict=128MiB"
+LIBRARIES = ["bench/gpu/ahead/libashlar_gpu_ahead.a", "bench/gpu/ahead/libashlar_gpu_values.a", "bench/gpu/libashlar_gpu_device.a",
+             "src/runtime/libashlar_runtime.a"]
+EM_CUDA = 190  # of ELF
+LIBRARY = "bench/gpu/ahead/libashlar_gpu_ahead_library.a"
+STATIC = ["-s", "-static-libstdc++", "-static-libgcc", "-Wl,--gc-sections", "-ldl", "-lpthread"]
 
 
 def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def undefined(files):
-    """Names that the programs and libraries take from LLVM's library."""
-    names = set()
-    for f in files:
-        for line in output("nm", "--dynamic", "--undefined-only", str(f)).splitlines():
-            name = line.split()[-1]
-            if "@LLVM" in name:
-                names.add(name.split("@")[0])
-    return sorted(names)
+def together(commands):
+    """Runs them at the same time; fails with what the first that failed said."""
+    running = [subprocess.Popen(c, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for c in commands]
+    for p in running:
+        said = p.communicate()[0]
+        if p.returncode != 0:
+            raise SystemExit(f"{' '.join(p.args[:4])}: exit code {p.returncode}: {said[-2000:]}")
 
 
-def small_llvm(files, to, version):
-    taken = undefined(files)
-    names = [n for n in taken if not n.startswith("isl_")]
-    config = f"llvm-config-{version.split('.')[0]}"
-    libraries = output(config, "--libdir").strip()
-    others = [n for n in names if OTHER_TARGET.fullmatch(n)]
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        (folder / "others.c").write_text("".join(f"void {n}(void) {{}}\n" for n in others))
-        (folder / "map").write_text(f"LLVM_{version} {{ global: " + " ".join(f"{n};" for n in names) + " local: *; };\n")
-        (folder / "roots").write_text("\n".join(f"-Wl,-u,{n}" for n in names))
-        archives = [str(p) for p in sorted(pathlib.Path(libraries).glob("libLLVM*.a"))]
-        subprocess.run(["g++", "-shared", "-fPIC", "-s", "-o", str(to), f"-Wl,-soname,{to.name}", str(folder / "others.c"),
-                        f"@{folder / 'roots'}", f"-Wl,--version-script,{folder / 'map'}", "-fuse-ld=gold", "-Wl,--gc-sections,--icf=safe", "-Wl,--disable-new-dtags,-rpath,$ORIGIN",
-                        "-Wl,--no-undefined", "-Wl,--start-group", *archives, "-Wl,--end-group", "-l:libz.so.1", "-l:libzstd.so.1", "-lpthread", "-ldl", "-lm",
-                        "-Wl,--no-as-needed", "-lisl"], check=True)
-    defined = {line.split()[-1].split("@")[0] for line in output("nm", "--dynamic", "--defined-only", str(to)).splitlines()}
-    missing = [n for n in names if n not in defined]
-    if missing:
-        raise SystemExit(f"{to.name}: the static libraries of LLVM do not define {', '.join(missing)}")
+def compile_cases(build, target, folder, jobs, chosen):
+    """NUMBER.o and NUMBER.case in the folder, of the cases of a target."""
+    program = str(build / "bin/ashlar_gpu")
+    all_names = output(program, "--list", target).splitlines()
+    names = [n for n in all_names if chosen(n)]
+    if not names:
+        raise SystemExit(f"no case of {target} has such a name")
+    together([program, "--ahead", str(folder), target, f"{n}/{jobs}", *(names if len(names) < len(all_names) else [])] for n in range(jobs))
 
 
-def needed(file, environment=None):
-    found = {}
-    for line in subprocess.run(["ldd", str(file)], check=True, capture_output=True, text=True, env=environment).stdout.splitlines():
-        m = re.match(r"\s*(\S+) => (\S+)", line)
-        if m and not OF_LIBC.match(m[1]):
-            found[m[1]] = m[2]
-    return found
+def without_ptx(file):
+    """Zeroes the copy of the PTX's text in the machine code of an object (.nv_debug_ptx_txt), which does not compress: a debugger
+    shows it; the lines of the source are in .debug_line. The object holds the text itself anyway."""
+    data, at = bytearray(file.read_bytes()), 0
+    while (at := data.find(b"\x7fELF", at + 1)) > 0:
+        machine, = struct.unpack_from("<H", data, at + 18)
+        table, = struct.unpack_from("<Q", data, at + 40)
+        count, names = struct.unpack_from("<HH", data, at + 60)
+        if machine != EM_CUDA:
+            continue
+        sections = [struct.unpack_from("<IIQQQQ", data, at + table + 64 * n) for n in range(count)]
+        for name, _, _, _, offset, size in sections:
+            if data.startswith(b".nv_debug_ptx_txt", at + sections[names][4] + name):
+                data[at + offset:at + offset + size] = bytes(size)
+    file.write_bytes(data)
+
+
+def in_order(folder, suffix):
+    return sorted(folder.glob(f"[0-9]*{suffix}"), key=lambda p: int(p.stem))
+
+
+def program_of(build, target, folder, to):
+    """Links the objects with a table of their functions and the text of their cases."""
+    text = "".join(p.read_text() for p in in_order(folder, ".case"))
+    (folder / "cases").write_text(text)
+    symbols = re.findall(r"^symbol (\w+)$", text, re.MULTILINE)
+    declared = "".join(f"extern const ashlar_abi1_desc {s}_abi1_desc;\n" for s in symbols)
+    rows = "".join(f'  {{"{s}", &{s}_abi1_desc}},\n' for s in symbols)
+    (folder / "table.c").write_text(
+        f'#include "bench/gpu/ahead/table.h"\n{declared}const char ahead_target[] = "{target}";\n'
+        f"const int ahead_device_type = {2 if target.startswith('cuda') else 7}, ahead_function_count = {len(symbols)};\n"
+        f"const ahead_function ahead_functions[] = {{\n{rows}  {{0, 0}}}};\n")
+    (folder / "text.s").write_text(f'.section .rodata\n.globl ahead_cases, ahead_cases_end\nahead_cases:\n.incbin "{folder / "cases"}"\nahead_cases_end:\n.byte 0\n'
+                                   '.section .note.GNU-stack,"",@progbits\n')
+    for source in ("table.c", "text.s"):
+        subprocess.run(["gcc", f"-I{ROOT}", f"-I{ROOT / 'include'}", "-c", str(folder / source), "-o", str(folder / (source + ".o"))], check=True)
+    for p in in_order(folder, ".o"):
+        without_ptx(p)
+    (folder / "objects").write_text("\n".join(str(p) for p in in_order(folder, ".o")))
+    subprocess.run(["g++", "-o", str(to), str(folder / "table.c.o"), str(folder / "text.s.o"), f"@{folder / 'objects'}",
+                    *(str(build / name) for name in LIBRARIES), *STATIC], check=True)
+    return text
+
+
+def kernels_of_beside_torch():
+    """Their names by target; the persistent one is for as many blocks as a device has multiprocessors."""
+    names = sorted({row.kernel for row in beside_torch.rows(unittest.mock.MagicMock()) if row.kernel and row.kernel != "matmul"})
+    return {"cuda-sm_90a": names + [f"matmul {n}" for n in (132, 114)], "cuda-sm_80": names}  # an H100 or H200, an H100 of PCIe
+
+
+def library(build, folder, to):
+    rows, declared, objects = "", "", []
+    for target, names in kernels_of_beside_torch().items():
+        (folder / target).mkdir(parents=True)
+        symbols = output(str(build / "bin/ashlar_gpu"), "--ahead-kernels", str(folder / target), target, *names).split()
+        for n, (name, symbol) in enumerate(zip(names, symbols, strict=True)):
+            declared += f"extern const ashlar_abi1_desc {symbol}_abi1_desc;\n"
+            rows += f'  {{"{name}", "{target}", &{symbol}_abi1_desc}},\n'
+            objects.append(str(folder / target / f"{n}.o"))
+            without_ptx(folder / target / f"{n}.o")
+    (folder / "table.c").write_text(f'#include "bench/gpu/ahead/table.h"\n{declared}const ahead_kernel ahead_kernels[] = {{\n{rows}  {{0, 0, 0}}}};\n')
+    (folder / "map").write_text("{ global: ashlar_gpu_*; local: *; };\n")
+    subprocess.run(["gcc", "-fPIC", f"-I{ROOT}", f"-I{ROOT / 'include'}", "-c", str(folder / "table.c"), "-o", str(folder / "table.o")], check=True)
+    subprocess.run(["g++", "-shared", "-o", str(to), str(folder / "table.o"), *objects, "-Wl,--whole-archive", str(build / LIBRARY),
+                    "-Wl,--no-whole-archive", *(str(build / name) for name in LIBRARIES[2:]), f"-Wl,--version-script={folder / 'map'}",
+                    "-Wl,-z,defs", *STATIC], check=True)
+    print(f"{to.name}: {len(objects)} kernels", flush=True)
+
+
+def needed(file):
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", str(file)))
+
+
+def check(folder):
+    """What is not libc's is in the files. Returns the version of libc that they need."""
+    newest = (0, 0)
+    for f in [folder / "run", *(folder / "bin").iterdir(), *(folder / "lib").iterdir()]:
+        others = [n for n in needed(f) if not OF_LIBC.fullmatch(n)]
+        if others:
+            raise SystemExit(f"{f.name} needs {', '.join(others)}, expected the libraries of libc alone")
+        for found in re.findall(r"GLIBC_(\d+)\.(\d+)", output("readelf", "-V", str(f))):
+            newest = max(newest, (int(found[0]), int(found[1])))
+    return f"{newest[0]}.{newest[1]}"
 
 
 def main():
-    build, archive = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        top = pathlib.Path(folder) / "ashlar_gpu"
-        (top / "bin").mkdir(parents=True), (top / "lib").mkdir()
-        programs = [build / "packed/ashlar_gpu", build / "packed/ashlar_fuzz", build / "lib/libashlar_gpu.so"]
-        version = re.search(r"libLLVM\.so\.(\d+\.\d+)", " ".join(needed(programs[2])))[1]
-        llvm = top / "lib" / f"libLLVM.so.{version}"
-        small_llvm(programs, llvm, version)
-        for p in programs:
-            subprocess.run(["strip", "-o", str(top / ("lib" if p.suffix == ".so" else "bin") / p.name), str(p)], check=True)
-        wanted = {}  # without what LLVM's own library needs beyond ours
-        environment = {**os.environ, "LD_LIBRARY_PATH": str(top / "lib")}
-        for f in [top / "bin/ashlar_gpu", top / "bin/ashlar_fuzz", top / "lib/libashlar_gpu.so", llvm]:
-            wanted.update(needed(f, environment))
-        for name, path in wanted.items():
-            if not (top / "lib" / name).exists():
-                shutil.copy(path, top / "lib" / name)
-        for f in [*(top / "bin").iterdir(), *(top / "lib").iterdir()]:
-            r = subprocess.run(["ldd", "-r", str(f)], capture_output=True, text=True, env={"PATH": os.environ["PATH"]})
-            wrong = [line for line in (r.stdout + r.stderr).splitlines() if "undefined symbol" in line or "not found" in line]
-            if wrong:
-                raise SystemExit(f"{f.name} cannot be loaded: {wrong[0].strip()}")
-        for s in SCRIPTS:
-            shutil.copy(ROOT / "bench/gpu" / s, top / s)
-        subprocess.run(["tar", "-C", folder, "-c", "-J", "-f", str(archive), "ashlar_gpu"], check=True, env={**os.environ, "XZ_OPT": XZ})
-        unpacked = sum(f.stat().st_size for f in top.rglob("*") if f.is_file())
-    print(f"{archive}: {archive.stat().st_size / 2**20:.1f} MiB, {unpacked / 2**20:.1f} MiB unpacked")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--match", action="append", default=[])
+    parser.add_argument("--case", action="append", default=[])
+    parser.add_argument("--target", action="append", choices=TARGETS, default=[])
+    o = parser.parse_args()
+    chosen = lambda name: not (o.match or o.case) or name in o.case or any(m in name for m in o.match)
+    build, top = o.build.resolve(), o.folder.resolve()
+    if top.exists() and any(top.iterdir()) and not (top / "bin").exists():
+        raise SystemExit(f"{top} is there and is no pack: give another name")
+    shutil.rmtree(top, ignore_errors=True)
+    (top / "bin").mkdir(parents=True), (top / "lib").mkdir()
+    with tempfile.TemporaryDirectory(dir=build, prefix="pack") as name:
+        work = pathlib.Path(name)
+        for target in o.target or TARGETS:
+            (work / target).mkdir()
+            compile_cases(build, target, work / target, o.jobs, chosen)
+            text = program_of(build, target, work / target, top / "bin" / f"cases-{target}")
+            count = lambda pattern: len(re.findall(pattern, text, re.MULTILINE))
+            print(f"{target}: {count('^case ')} cases, {count('^refused ')} of them refused, {count('^tensor .* hash ')} hashes, "
+                  f"{count('^tensor .* (?:near|sums) ')} bounds, {count('^tensor .* stored ')} inputs without a seed", flush=True)
+        if not (o.match or o.case or o.target):
+            (work / "library").mkdir()
+            library(build, work / "library", top / "lib/libashlar_gpu.so")
+            shutil.copy(ROOT / "bench/gpu/beside_torch.py", top)
+    for name, to in (("run", top), ("ceilings", top / "bin")):
+        subprocess.run(["strip", "-o", str(to / name), str(build / "packed" / name)], check=True)
+    libc = check(top)
+    archive = top.with_name(top.name + ".tar.xz")
+    subprocess.run(["tar", "-C", str(top.parent), "-c", "-J", "-f", str(archive), top.name], check=True, env={**os.environ, "XZ_OPT": XZ})
+    size, unpacked = archive.stat().st_size, sum(f.stat().st_size for f in top.rglob("*") if f.is_file())
+    print(f"{archive}: {size / 2**20:.1f} MiB, {unpacked / 2**20:.1f} MiB unpacked; needs libc {libc}")
+    if size > MOST:
+        raise SystemExit(f"{archive} has more than {MOST >> 20} MiB")
     return 0
 
 

@@ -11,13 +11,6 @@ namespace gpu_bench {
 using namespace ashlar;
 using interp::Array;
 
-namespace {
-
-// Half a unit in the last place, of a number of magnitude 1, where results are rounded once more than the sums in f32.
-double last_rounding(Type t) { return t == f16 ? 0x1p-11 : t == bf16 ? 0x1p-8 : t == f32 ? 0 : 0x1p-4; }
-
-}  // namespace
-
 bool rounds_freely(const ir::Kernel& k) {
   return std::any_of(k.intrinsics.begin(), k.intrinsics.end(), [](const auto& f) { return f.second.rounds_freely; });
 }
@@ -33,19 +26,25 @@ FreeSums::FreeSums(const ir::Kernel& k, const interp::Arguments& given) : magnit
   interp::run(k, magnitudes_);
 }
 
+// Half a unit in the last place, of a number of magnitude 1, where results are rounded once more than the sums in f32.
+double FreeSums::last(Type t) { return t == f16 ? 0x1p-11 : t == bf16 ? 0x1p-8 : t == f32 ? 0 : 0x1p-4; }
+
+// Tensor cores and the chain of fma's are within their own bounds of the sum without rounding. What follows a product at most
+// doubles what they are apart.
+double FreeSums::most(std::size_t n, std::span<const std::int64_t> at) const {
+  return 2 * (1.5 * terms_ * 0x1p-23 + terms_ * 0x1p-24) * magnitudes_[n].array.at(at).f;
+}
+
 std::string FreeSums::beyond(std::size_t n, const Array& found, const Array& meant) const {
   if (!meant.type.is_float()) return interp::difference(found, meant);
-  // Tensor cores and the chain of fma's are within their own bounds of the sum without rounding. What follows a product at most
-  // doubles what they are apart.
-  const double units = 2 * (1.5 * terms_ * 0x1p-23 + terms_ * 0x1p-24), last = last_rounding(meant.type);
   std::string wrong;
   fuzz::each(meant.shape, [&](const auto& at) {
     const double x = found.at(at).f, y = meant.at(at).f;
-    const double most = units * magnitudes_[n].array.at(at).f + last * (std::abs(x) + std::abs(y));
-    if (!wrong.empty() || (std::abs(x - y) <= most && std::isfinite(most))) return;
+    const double bound = most(n, at) + last(meant.type) * (std::abs(x) + std::abs(y));
+    if (!wrong.empty() || (std::abs(x - y) <= bound && std::isfinite(bound))) return;
     std::string index;
     for (const std::int64_t i : at) index += (index.empty() ? "" : ", ") + std::to_string(i);
-    wrong = "[" + index + "]: " + std::to_string(x) + ", expected " + std::to_string(y) + " within " + std::to_string(most);
+    wrong = "[" + index + "]: " + std::to_string(x) + ", expected " + std::to_string(y) + " within " + std::to_string(bound);
   });
   return wrong;
 }

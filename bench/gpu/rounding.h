@@ -2,6 +2,8 @@
 #pragma once
 // Kernels some of whose sums the device may round otherwise than the interpreter (ir::Intrinsic::rounds_freely): how far their
 // results may be apart. The bound on a sum is that of docs/ir.md, "Tensor cores".
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include <ashlar/interp/interpreter.h>
@@ -17,6 +19,10 @@ class FreeSums {
   FreeSums(const ashlar::ir::Kernel&, const ashlar::interp::Arguments& given);
   // "", or the first element of argument n that lies farther from the interpreter's than the bound.
   std::string beyond(std::size_t n, const ashlar::interp::Array& found, const ashlar::interp::Array& meant) const;
+  // The bound on an element of argument n is the sum of two parts: of this, for the sum; and of `last` times the two
+  // magnitudes, for the rounding to the type of the result.
+  double most(std::size_t n, std::span<const std::int64_t> at) const;
+  static double last(ashlar::Type);
 
  private:
   ashlar::interp::Arguments magnitudes_;

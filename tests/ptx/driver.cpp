@@ -38,7 +38,7 @@ enum : int {
   kIllegalAddress = 700,
   kLaunchFailed = 719
 };
-constexpr int kMaxThreads = 1, kMaxGridX = 5, kMajor = 75, kMinor = 76, kMaxSharedOptIn = 97;
+constexpr int kMaxThreads = 1, kMaxGridX = 5, kMultiprocessors = 16, kMajor = 75, kMinor = 76, kMaxSharedOptIn = 97;
 
 struct Loaded {
   explicit Loaded(Module m) : module(std::move(m)) {}
@@ -176,6 +176,9 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
     case kMaxGridX + 2:
       *value = 65535;
       return kSuccess;
+    case kMultiprocessors:
+      *value = 2;
+      return kSuccess;
     case kMajor:
       *value = driver().capability / 10;
       return kSuccess;
@@ -269,6 +272,15 @@ int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
   });
 }
 
+int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes, void*) {
+  return guarded("cuMemcpyDtoDAsync", [&](Driver& d) {
+    std::vector<std::byte> all(bytes);
+    d.device.read(all.data(), from, bytes);
+    d.device.write(to, all.data(), bytes);
+    return kSuccess;
+  });
+}
+
 int cuModuleLoadData(void** module, const void* image) {
   if (std::memcmp(image, "\177ELF", 4) == 0) return kNoBinaryForGpu;
   const int r = guarded("cuModuleLoadData", [&](Driver& d) {
@@ -345,7 +357,7 @@ int cuTensorMapEncodeTiled(std::uint64_t* map, int type, std::uint32_t rank, voi
     m.extents[n] = extents[n], m.box[n] = box[n], m.element_strides[n] = element_strides[n];
     if (extents[n] == 0 || box[n] == 0 || box[n] > 256) return kInvalidValue;
     if (n + 1 < rank) m.strides[n + 1] = strides[n];
-    if (n + 1 < rank && (strides[n] == 0 || strides[n] % 16 != 0)) return kInvalidValue;
+    if (n + 1 < rank && strides[n] % 16 != 0) return kInvalidValue;  // 0: every box has the same
   }
   if (m.box[0] * m.element_bytes % 16 != 0 || (m.swizzle != 0 && m.box[0] * m.element_bytes > m.swizzle)) return kInvalidValue;
   const auto bits = encode(m);

@@ -4,11 +4,13 @@
 
 #include "tests/ptx/corpus/formats.h"
 #include "tests/ptx/corpus/programs/device.h"
+#include "tests/ptx/corpus/programs/runtime.h"
 
 extern "C" {
 int cutlass_simt(const float*, const float*, const float*, float*, int, int, int);
 int cutlass_f16(const std::uint16_t*, const std::uint16_t*, const float*, float*, int, int, int);
 int cutlass_bf16(const std::uint16_t*, const std::uint16_t*, const std::uint16_t*, std::uint16_t*, int, int, int);
+int cutlass_hopper(const std::uint16_t*, const std::uint16_t*, const float*, float*, int, int, int);
 int cutlass_s8(const std::int8_t*, const std::int8_t*, const int*, int*, int, int, int);
 }
 
@@ -96,6 +98,19 @@ TEST_CASE("CUTLASS: s8 on tensor cores") {
   REQUIRE(cutlass_s8(da.data(), db.data(), dc.data(), dd.data(), p.m, p.n, p.k) == 0);
   const auto value = [](const auto& v) { return std::vector<double>(v.begin(), v.end()); };
   expect_same("s8", dd.get(), as<int>(p.reference(value(a), value(b), value(c), true, 1, 2)));
+}
+
+TEST_CASE("CUTLASS: bf16 by wgmma and tensor maps, clusters of two") {
+  set_capability(90);
+  Rng rng(115);
+  for (const Product p : {Product{128, 128, 64}, Product{200, 136, 328}}) {
+    const auto a = shorts(rng, p.a(), kBrain), b = shorts(rng, p.b(), kBrain), c = shorts(rng, p.c(), kBrain);
+    OnDevice<std::uint16_t> da(bits(a, kBrain)), db(bits(b, kBrain));
+    OnDevice<float> dc(as<float>(c)), dd(p.c());
+    REQUIRE(cutlass_hopper(da.data(), db.data(), dc.data(), dd.data(), p.m, p.n, p.k) == 0);
+    expect_same("hopper", dd.get(), as<float>(p.reference(a, b, c, true, 1.5, 0.5)), {.absolute = p.k * 8.0 * p.k * 0x1p-24});
+  }
+  set_capability(80);
 }
 
 }  // namespace

@@ -206,6 +206,17 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cud
   return cudaSuccess;
 }
 
+// ---- the driver's functions that a program asks for by name
+int cuTensorMapEncodeTiled(std::uint64_t*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*, const std::uint32_t*,
+                           const std::uint32_t*, int, int, int, int);  // of tests/ptx/driver.cpp
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long, cudaDriverEntryPointQueryResult* found) {
+  const bool known = std::strcmp(name, "cuTensorMapEncodeTiled") == 0;
+  *function = known ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled) : nullptr;
+  if (found != nullptr) *found = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  if (!known) std::fprintf(stderr, "%s is not known here\n", name);
+  return known ? cudaSuccess : said(cudaErrorSymbolNotFound);
+}
+
 // ---- the device
 cudaError_t cudaGetDevice(int* device) {
   *device = 0;

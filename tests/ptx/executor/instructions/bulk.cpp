@@ -74,15 +74,18 @@ void mark_pending(Warp& w, const Instr& i, int lane, u64 to, u64 bytes) {
   }
 }
 
-// mode: 0 to shared memory, 1 to global memory; mode2: 1 by a tensor map. Loads: ops [to], [from or map, {coordinates}],
-// ([bytes]), [barrier].
+u32 in_block(u32 address, u32 rank) { return (address & 0xffffffu) | (rank + 1) << 24; }  // as mapa makes it
+
+// mode: 1 to several blocks of the cluster; mode2: 1 by a tensor map. Loads: ops [to], [from or map, {coordinates}], (bytes),
+// [barrier], (the blocks, a bit each).
 void load(Warp& w, const Instr& i, u32 mask) {
   for (const Operand& o : i.ops) w.need_known(i, o, mask, "an operand of the copy");
   each(mask, [&](int l) {
     BulkCopy c;
     c.warp = &w, c.instr = &i, c.lane = l;
     c.to = static_cast<u32>(address_of(w, i, i.ops[0], l));
-    c.barrier = static_cast<u32>(address_of(w, i, i.ops.back(), l));
+    const std::size_t last = i.ops.size() - 1;
+    c.barrier = static_cast<u32>(address_of(w, i, i.ops[last - i.mode], l));
     if (i.mode2 != 0) {
       c.map = map_at(w, i, l, address_of(w, i, i.ops[1], l));
       for (u32 d = 0; d < i.count; ++d) c.origin[d] = static_cast<i32>(w.src(i.ops[1].parts[1].parts[d])[l]);
@@ -95,8 +98,23 @@ void load(Warp& w, const Instr& i, u32 mask) {
       if (c.bytes % 16 != 0 || c.from % 16 != 0)
         w.fault(FaultKind::kMisaligned, i, l, "a bulk copy is of pieces of 16 bytes", c.from);
     }
-    mark_pending(w, i, l, c.to, c.bytes);
-    w.run->current->copies.push_back(c);
+    const auto start = [&](const BulkCopy& copy) {
+      mark_pending(w, i, l, copy.to, copy.bytes);
+      w.run->current->copies.push_back(copy);
+    };
+    if (i.mode == 0) return start(c);
+    // The data and the signal go to the same offsets in the memory of each block.
+    const u32 blocks = static_cast<u32>(w.src(i.ops[last])[l]) & 0xffffu;
+    const std::size_t count = w.run->current->blocks.size();
+    if (blocks == 0 || blocks >> count != 0)
+      w.fault(FaultKind::kInvalid, i, l,
+              "copies to the blocks of the mask " + std::to_string(blocks) + ", of a cluster of " + std::to_string(count));
+    for (u32 rank = 0; rank < count; ++rank) {
+      if ((blocks >> rank & 1) == 0) continue;
+      BulkCopy copy = c;
+      copy.to = in_block(c.to, rank), copy.barrier = in_block(c.barrier, rank);
+      start(copy);
+    }
   });
 }
 
@@ -238,12 +256,14 @@ void decode_bulk(Decode& d) {
   const bool to_global = d.take("bulk_group");
   if (!to_global && !d.take("mbarrier::complete_tx::bytes")) d.fail("has no completion that is known");
   for (const char* s : {"shared::cluster", "shared::cta", "global"}) d.take(s);
+  d.in.mode = !to_global && d.take("multicast::cluster");
   const bool hinted = d.take("L2::cache_hint");
-  const std::size_t expected = (to_global ? 2 : 3) + (d.in.mode2 != 0 ? 0 : 1);
+  const std::size_t expected = (to_global ? 2 : 3) + (d.in.mode2 != 0 ? 0 : 1) + d.in.mode;
   d.operands(expected + hinted, expected + hinted);
   if (hinted) d.in.ops.pop_back();
   d.address(0), d.address(1);
-  if (!to_global) d.address(expected - 1);
+  if (!to_global) d.address(expected - 1 - d.in.mode);
+  if (d.in.mode != 0) d.value(expected - 1, T::u16);
   if (d.in.mode2 != 0) {
     const Operand& where = d.op(to_global ? 0 : 1);
     if (where.parts.size() != 2 || where.parts[1].parts.size() != d.in.count) d.fail("has no coordinates for each dimension");
