@@ -3,7 +3,7 @@
 """What ptxas makes of a list of kernels: registers, shared memory, stores to global memory by their bits and the instructions of
 the main loop, against goldens with a tolerance. No kernel spills more than its golden says.
 
-  sass_test.py --ops ashlar-ops --uses uses_gen --ptxas ptxas --nvdisasm nvdisasm [--match WORD] [--bless]
+  sass_test.py --ops ashlar-ops --uses uses_gen --products cuda_products_gen --ptxas ptxas --nvdisasm nvdisasm [--match WORD] [--bless]
 
 tests/cuda/golden/sass.json has the figures. `--bless` writes them anew, those of the cases that have the WORD if one is given. Less than the golden is fine up to a tenth: more has to
 be blessed, so that the goldens stay what there is.
@@ -28,12 +28,14 @@ BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
 
 def cases(arguments):
     """Name, tool, generator, its parameters, chip."""
-    ops, uses = arguments.ops, arguments.uses
+    ops, uses, products = arguments.ops, arguments.uses, arguments.products
     for chip in ("sm_80", "sm_90a"):
         for type_ in ("bf16", "f16"):
             for n in ("dynamic", "1024", "1000"):
                 extents = [f"{name}={n}" for name in "MNK"]
                 yield f"matmul {type_} {n}", ops, "matmul", ["type=" + type_] + extents, chip
+        for stages in (3, 5):
+            yield f"ring of {stages}", products, "product", [f"stages={stages}", "M=1024", "N=1024", "K=1024"], chip
         yield "matmul i8 dynamic", ops, "matmul", ["type=i8", "transpose_b=true", "M=dynamic", "N=dynamic", "K=dynamic"], chip
         yield "matmul f32 dynamic", ops, "matmul", ["type=f32", "M=dynamic", "N=dynamic", "K=dynamic"], chip
         yield "uses h", uses, "gpu_matmul", [], chip
@@ -93,7 +95,7 @@ def above_the_most(name, found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("ops", "uses", "ptxas", "nvdisasm"):
+    for name in ("ops", "uses", "products", "ptxas", "nvdisasm"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--match", default="")
     parser.add_argument("--bless", action="store_true")

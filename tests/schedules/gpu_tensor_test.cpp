@@ -20,6 +20,7 @@ struct Kind {
   Type type;
   bool transposed_a = false, transposed_b = false, relu = false;
   schedules::GpuMatmulOptions::Math math = schedules::GpuMatmulOptions::Math::by_type;
+  int stages = 0;
 };
 
 struct Scheduled {
@@ -44,7 +45,7 @@ struct Scheduled {
   }
   std::optional<Refusal> by_family(const Kind& kind) {
     const schedules::GpuMatmulOptions o{
-        .math = kind.math, .transposed_a = kind.transposed_a, .transposed_b = kind.transposed_b};
+        .math = kind.math, .stages = kind.stages, .transposed_a = kind.transposed_a, .transposed_b = kind.transposed_b};
     return s.attempt([&] {
       if (kind.relu && p.result.id() != p.sum.id()) s[p.result].inline_();
       if (result.id() == p.sum.id())
@@ -74,7 +75,10 @@ TEST_CASE("gpu_matmul on tensor cores computes what the algorithm says") {
                         {"i8, B [j, k]", i8, false, true},
                         {"u8", u8},
                         {"f32 as tf32", f32, false, true, false, Math::tf32},
-                        {"f32 as two tf32", f32, false, false, true, Math::tf32_twice}};
+                        {"f32 as two tf32", f32, false, false, true, Math::tf32_twice},
+                        {"bf16 without a pipeline", bf16, false, false, false, Math::by_type, 1},
+                        {"f16, a ring of three", f16, false, true, false, Math::by_type, 3},
+                        {"bf16, a ring of five", bf16, true, false, true, Math::by_type, 5}};
   for (const Kind& kind : kinds) {
     CAPTURE(kind.name);
     Scheduled op(kind);

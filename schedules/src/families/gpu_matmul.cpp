@@ -35,12 +35,13 @@ void in_registers(const Stage& copy, int rows, int columns, Where where) {
 // The sums of `product` in registers; `result` has the loops over blocks and threads.
 void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B,
                   const GpuMatmulOptions& given, Where where) {
-  if (s.target().device().kind == Device::Kind::vulkan) return vector_product(s, sums, result, A, B, given, where);
-  const char* family = "gpu_matmul";
   GpuMatmulOptions o = given;
+  if (o.stages == 0) o.stages = 2;
+  if (s.target().device().kind == Device::Kind::vulkan) return vector_product(s, sums, result, A, B, o, where);
+  const char* family = "gpu_matmul";
   const bool apart = s.target().device().kind == Device::Kind::cuda;
-  // In tiles of 16 steps ptxas 13.0 gives a thread of an f32 product 127 registers for sm_90, so that two blocks of 256 fit. For
-  // chips before it gives 137 in tiles of 8, and more in those of 16.
+  // In tiles of 16 steps ptxas 13.0 gives a thread of an f32 product 127 registers for sm_90, so that two blocks of 256 fit.
+  // For chips before it gives 137 in tiles of 8, and more in those of 16.
   if (o.block_k == 0) o.block_k = apart && s.target().has("sm_90") && A.type(where).bytes() == 4 ? 16 : 8;
   const std::vector<Loop> nest = result.spatial_loops(where);
   const std::size_t batch = nest.size() - 2;
@@ -152,7 +153,7 @@ void expect_product(const Schedule& s, const Stage& product, const GpuMatmulOpti
   expect_option(family, "tile_i", o.tile_i, 0, where);
   expect_option(family, "tile_j", o.tile_j, 0, where);
   expect_option(family, "block_k", o.block_k, 0, where);
-  expect_option(family, "stages", o.stages, 1, where);
+  expect_option(family, "stages", o.stages, 0, where);
   expect_threads(family, "threads_i", s, o.threads_i, where);
   expect_threads(family, "threads_j", s, o.threads_j, where);
   expect_threads(family, "threads_i * threads_j", s, std::int64_t{o.threads_i} * o.threads_j, where);

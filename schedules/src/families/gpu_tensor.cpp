@@ -102,6 +102,7 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
   }
   TensorTiles t{a, sums};
   t.block_k = 64 / a.bytes();
+  if (o.stages > 0) t.stages = o.stages;
   const std::vector<Loop> nest = product.spatial_loops(where);
   const auto blocks = [&](const Loop& over, int tile) { return (number_or(over.extent(where), 1 << 20) + tile - 1) / tile; };
   std::int64_t all = 1;
@@ -156,7 +157,8 @@ void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const T
   const Stage left = s.cache_read(a, {sums}, Scope::fragment, where), right = s.cache_read(b, {sums}, Scope::fragment, where);
   fragment_tile(left, step.outer, true, o.transposed_a, type_a, where);
   fragment_tile(right, step.outer, false, !o.transposed_b, type_b, where);
-  sums.pipeline(steps.outer, {.stages = t.stages, .loads = {a, b}, .async_copy = true, .any_alignment = true}, where);
+  if (t.stages > 1)
+    sums.pipeline(steps.outer, {.stages = t.stages, .loads = {a, b}, .async_copy = true, .any_alignment = true}, where);
   sums.decompose_init(steps.outer, where);
   sums.tensorize(tile.inner_i, instruction(type_a, type_b, t.sums, o, where), where);
 }
