@@ -93,6 +93,19 @@ def above_the_most(name, found):
     return [f"{name}: {each:.1f} instructions an element, more than {most}"] if each > most else []
 
 
+def slower_inside(found):
+    """Blocks that lie inside a ragged product take at most a twentieth more instructions than those of a product of whole tiles."""
+    wrong = []
+    for name, each in found.items():
+        whole = found.get(name.replace(" 1000, ", " 1024, "))
+        if " 1000, " not in name or name.endswith("_2") or whole is None:
+            continue
+        inside, most = each["loop"]["path"], whole["loop"]["path"] * 1.05
+        if inside > most:
+            wrong.append(f"{name}: {inside} instructions inside, more than {most:.0f}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("ops", "uses", "products", "ptxas", "nvdisasm"):
@@ -118,6 +131,7 @@ def main():
         return
     golden = {name: each for name, each in golden.items() if name not in others}
     wrong = [line for name, each in found.items() for line in above_the_most(name, each)]
+    wrong += slower_inside(found)
     wrong += [line for name, each in found.items() for line in differences(name, each, golden.get(name))]
     wrong += [f"{name}: a golden of no kernel (--bless)" for name in golden if name not in found]
     if wrong:

@@ -243,6 +243,15 @@ void products(std::vector<DeviceProgram>& all) {
                  },
                  {{{17, 5}, {5, 40}}},
                  product_shape});
+  all.push_back({"product of bf16 of known extents, ragged",  // some blocks and steps lie inside
+                 [](DeviceMaker& m) {
+                   const Tensor A = m.whole("A", bf16, {200, 232}, -4, 4), B = m.whole("B", bf16, {232, 136}, -4, 4);
+                   const auto y = ops::matmul(A, B);
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], A, B, s[y.result]); });
+                 },
+                 {{{200, 232}, {232, 136}}},
+                 product_shape});
   all.push_back({"product of a transposed factor",
                  [](DeviceMaker& m) {
                    const Symbol M{"M"}, N{"N"}, K{"K"};
