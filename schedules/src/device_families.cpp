@@ -56,9 +56,12 @@ bool by_tiles(Draft& d, const Product& p, Id result, GpuMatmulOptions::Math math
   using Math = GpuMatmulOptions::Math;
   const Tensor a = tensor_of(d.s, p.a, d.where), b = tensor_of(d.s, p.b, d.where);
   const GpuMatmulOptions o{.math = math, .transposed_a = p.transposed_a, .transposed_b = p.transposed_b};
-  const bool cores = detail::tensor_tiles(d.s, d.handle(p.stage), a, b, o, d.where).has_value();
-  const std::string what = cores ? "products by tensor cores, tiles in shared memory, sums in registers (schedules::gpu_matmul)"
-                                 : "tiles in shared memory, sums in registers (schedules::gpu_matmul)";
+  const auto tiles = detail::tensor_tiles(d.s, d.handle(p.stage), a, b, o, d.where);
+  const bool cores = tiles.has_value();
+  std::string what = cores ? "products by tensor cores, tiles in shared memory, sums in registers"
+                           : "tiles in shared memory, sums in registers";
+  if (cores && tiles->part_k > 0) what += ", of " + std::to_string(tiles->part_k) + " terms each, then their sum";
+  what += " (schedules::gpu_matmul)";
   const bool alone = p.stage == result;
   const bool done = d.attempt(
       p.stage, what,

@@ -61,6 +61,7 @@ constexpr Pass passes[] = {
     {"tidy", [](State& s, const LowerOptions&) { lowering::tidy(s.kernel); }},
     {"spare lanes", [](State& s, const LowerOptions&) { lowering::store_spare_lanes(s.kernel); }},
     {"registers", [](State& s, const LowerOptions& o) { lowering::check_registers(s.kernel, o); }},
+    {"counters", [](State& s, const LowerOptions&) { lowering::count_remainders(s.kernel); }, Pass::For::devices},
     {"first steps", [](State& s, const LowerOptions&) { lowering::take_first_steps(s.kernel); }},
     {"carry", [](State& s, const LowerOptions& o) { lowering::carry(s.kernel, o); }},
     {"scans", [](State& s, const LowerOptions& o) { lowering::scan_in_lanes(s.kernel, o); }},

@@ -24,7 +24,7 @@ void synchronise(ir::Kernel&);
 void specialise_interior(ir::Kernel&, const LowerOptions&);
 void hoist_guards(ir::Kernel&);
 void choose_remainders(ir::Kernel&);
-void runs(analysis::Facts&, const ir::KFor&);                             // what holds in an iteration of it
+void runs(analysis::Facts&, const ir::KFor&);  // what holds in an iteration of it
 void specialise_whole_tiles(ir::Kernel&);
 void choose_remainders(std::vector<ir::KStmt>&, const analysis::Facts&);  // of statements, in whose place the facts hold
 void know_strides(ir::Kernel&);
@@ -37,6 +37,7 @@ void fold_constants(ir::Kernel&);
 void tidy(ir::Kernel&);
 void store_spare_lanes(ir::Kernel&);
 void check_registers(const ir::Kernel&, const LowerOptions&);
+void count_remainders(ir::Kernel&);
 void take_first_steps(ir::Kernel&);
 void carry(ir::Kernel&, const LowerOptions&);
 void scan_in_lanes(ir::Kernel&, const LowerOptions&);
@@ -52,7 +53,7 @@ ir::Kernel either(const Expr& condition, ir::Kernel, ir::Kernel otherwise, Where
 // under which condition, and what it is otherwise.
 struct ByAlignment {
   ir::Program aligned, otherwise;
-  Expr condition;                             // over symbols, strides and `alignments`; true: always
+  Expr condition;  // over symbols, strides and `alignments`; true: always
   std::vector<ir::AlignmentArg> alignments;
   Where where = {};
 };

@@ -3,7 +3,7 @@
 """What ptxas makes of a list of kernels: registers, shared memory, stores to global memory by their bits and the instructions of
 the main loop, against goldens with a tolerance. No kernel spills more than its golden says.
 
-  sass_test.py --ops ashlar-ops --uses uses_gen --ptxas ptxas --nvdisasm nvdisasm [--match WORD] [--bless]
+  sass_test.py --ops ashlar-ops --uses uses_gen --products cuda_products_gen --ptxas ptxas --nvdisasm nvdisasm [--match WORD] [--bless]
 
 tests/cuda/golden/sass.json has the figures. `--bless` writes them anew, those of the cases that have the WORD if one is given. Less than the golden is fine up to a tenth: more has to
 be blessed, so that the goldens stay what there is.
@@ -28,12 +28,14 @@ BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i8": 1}
 
 def cases(arguments):
     """Name, tool, generator, its parameters, chip."""
-    ops, uses = arguments.ops, arguments.uses
+    ops, uses, products = arguments.ops, arguments.uses, arguments.products
     for chip in ("sm_80", "sm_90a"):
         for type_ in ("bf16", "f16"):
             for n in ("dynamic", "1024", "1000"):
                 extents = [f"{name}={n}" for name in "MNK"]
                 yield f"matmul {type_} {n}", ops, "matmul", ["type=" + type_] + extents, chip
+        for stages in (3, 5):
+            yield f"ring of {stages}", products, "product", [f"stages={stages}", "M=1024", "N=1024", "K=1024"], chip
         yield "matmul i8 dynamic", ops, "matmul", ["type=i8", "transpose_b=true", "M=dynamic", "N=dynamic", "K=dynamic"], chip
         yield "matmul f32 dynamic", ops, "matmul", ["type=f32", "M=dynamic", "N=dynamic", "K=dynamic"], chip
         yield "uses h", uses, "gpu_matmul", [], chip
@@ -95,9 +97,22 @@ def above_the_most(name, found):
     return [f"{name}: {each:.1f} instructions an element, more than {most}"] if each > most else []
 
 
+def slower_inside(found):
+    """Blocks that lie inside a ragged product take at most a twentieth more instructions than those of a product of whole tiles."""
+    wrong = []
+    for name, each in found.items():
+        whole = found.get(name.replace(" 1000, ", " 1024, "))
+        if " 1000, " not in name or name.endswith("_2") or whole is None:
+            continue
+        inside, most = each["loop"]["path"], whole["loop"]["path"] * 1.05
+        if inside > most:
+            wrong.append(f"{name}: {inside} instructions inside, more than {most:.0f}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("ops", "uses", "ptxas", "nvdisasm"):
+    for name in ("ops", "uses", "products", "ptxas", "nvdisasm"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--match", default="")
     parser.add_argument("--bless", action="store_true")
@@ -120,6 +135,7 @@ def main():
         return
     golden = {name: each for name, each in golden.items() if name not in others}
     wrong = [line for name, each in found.items() for line in above_the_most(name, each)]
+    wrong += slower_inside(found)
     wrong += [line for name, each in found.items() for line in differences(name, each, golden.get(name))]
     wrong += [f"{name}: a golden of no kernel (--bless)" for name in golden if name not in found]
     if wrong:

@@ -207,6 +207,12 @@ const auto transposed_shape = [](const std::vector<Dims>& in) {
   return std::vector<Dims>{d};
 };
 
+// What only CUDA devices have, left out on others.
+schedules::GpuMatmulOptions on_device(const Schedule& s, schedules::GpuMatmulOptions o) {
+  if (s.target().device().kind != Device::Kind::cuda) o.part_k = 0, o.math = schedules::GpuMatmulOptions::Math::by_type;
+  return o;
+}
+
 void products(std::vector<DeviceProgram>& all) {
   const auto matmul = [&](const char* name, Type type, const schedules::GpuMatmulOptions& o, const Shapes& shapes) {
     all.push_back(
@@ -219,9 +225,9 @@ void products(std::vector<DeviceProgram>& all) {
            m.out(y);
            return Steps([=](Schedule& s) {
              if (y.sum.type() == y.result.type())
-               schedules::gpu_matmul(s, s[y.sum], A, B, o);
+               schedules::gpu_matmul(s, s[y.sum], A, B, on_device(s, o));
              else
-               schedules::gpu_matmul(s, s[y.sum], A, B, s[y.result], o);
+               schedules::gpu_matmul(s, s[y.sum], A, B, s[y.result], on_device(s, o));
            });
          },
          shapes,
@@ -242,6 +248,39 @@ void products(std::vector<DeviceProgram>& all) {
                    return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y], A, B); });
                  },
                  {{{17, 5}, {5, 40}}},
+                 product_shape});
+  // Parts of k in blocks of their own; the last part of most has fewer terms, some calls have one part, or none.
+  const Shapes in_parts = {
+      {{33, 200}, {200, 70}}, {{130, 72}, {72, 136}}, {{5, 64}, {64, 3}}, {{1, 1}, {1, 1}}, {{2, 0}, {0, 3}}};
+  matmul("product of bf16 in parts of k", bf16, {.part_k = 60}, in_parts);
+  matmul("product of f16 in parts of k, B [j, k]", f16, {.part_k = 96, .transposed_b = true},
+         {{{33, 200}, {70, 200}}, {{66, 97}, {9, 97}}, {{0, 96}, {4, 96}}});
+  matmul("product of i8 in parts of k", i8, {.part_k = 64}, in_parts);
+  matmul("product of f32 in parts of k", f32, {.part_k = 40}, in_parts);
+  matmul("product of f32 as tf32 in parts of k", f32, {.math = schedules::GpuMatmulOptions::Math::tf32, .part_k = 64},
+         in_parts);
+  all.push_back({"product of bf16 of few results and many terms",  // in parts by itself
+                 [](DeviceMaker& m) {
+                   const Tensor x = m.whole("x", bf16, {40, 1160}, -4, 4), W = m.whole("W", bf16, {1160, 72}, -4, 4),
+                                b = m.whole("b", bf16, {72}, -9, 9);
+                   const auto y = ops::dense(x, W, b);
+                   const Tensor z = ops::relu(y);
+                   m.out(z);
+                   return Steps([=](Schedule& s) {
+                     s[y.result].inline_();
+                     schedules::gpu_matmul(s, s[y.sum], x, W, s[z]);
+                   });
+                 },
+                 {{{40, 1160}, {1160, 72}, {72}}},
+                 product_shape});
+  all.push_back({"product of bf16 of known extents, ragged",  // some blocks and steps lie inside
+                 [](DeviceMaker& m) {
+                   const Tensor A = m.whole("A", bf16, {200, 232}, -4, 4), B = m.whole("B", bf16, {232, 136}, -4, 4);
+                   const auto y = ops::matmul(A, B);
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], A, B, s[y.result]); });
+                 },
+                 {{{200, 232}, {232, 136}}},
                  product_shape});
   all.push_back({"product of a transposed factor",
                  [](DeviceMaker& m) {
@@ -275,9 +314,9 @@ void products(std::vector<DeviceProgram>& all) {
     for (const Type type : {f32, f16}) {
       const schedules::GpuMatmulOptions o =
           type == f32 ? schedules::GpuMatmulOptions{.threads_i = 4, .threads_j = 8, .tile_i = 4, .transposed_b = true}
-                      : schedules::GpuMatmulOptions{.transposed_b = true};
+                      : schedules::GpuMatmulOptions{.part_k = batches == 2 ? 32 : 0, .transposed_b = true};
       const Shapes shapes = batches == 1 ? Shapes{{{2, 17, 9}, {2, 33, 9}}, {{2, 17, 16}, {2, 40, 16}}}
-                                         : Shapes{{{3, 2, 17, 9}, {3, 2, 5, 9}}, {{0, 2, 1, 1}, {0, 2, 1, 1}}};
+                                         : Shapes{{{3, 2, 17, 41}, {3, 2, 5, 41}}, {{0, 2, 1, 1}, {0, 2, 1, 1}}};
       all.push_back({"products of " + ir::text(type) + " of " + std::to_string(batches) + " dimensions more",
                      [=](DeviceMaker& m) {
                        const Symbol M{"M"}, N{"N"}, K{"K"};
@@ -288,9 +327,9 @@ void products(std::vector<DeviceProgram>& all) {
                        m.out(y);
                        return Steps([=](Schedule& s) {
                          if (y.sum.id() == y.result.id())
-                           schedules::gpu_matmul(s, s[y.sum], A, B, o);
+                           schedules::gpu_matmul(s, s[y.sum], A, B, on_device(s, o));
                          else
-                           schedules::gpu_matmul(s, s[y.sum], A, B, s[y.result], o);
+                           schedules::gpu_matmul(s, s[y.sum], A, B, s[y.result], on_device(s, o));
                        });
                      },
                      shapes, transposed_shape});

@@ -20,6 +20,7 @@ struct Kind {
   Type type;
   bool transposed_a = false, transposed_b = false, relu = false;
   schedules::GpuMatmulOptions::Math math = schedules::GpuMatmulOptions::Math::by_type;
+  int stages = 0;
 };
 
 struct Scheduled {
@@ -44,7 +45,7 @@ struct Scheduled {
   }
   std::optional<Refusal> by_family(const Kind& kind) {
     const schedules::GpuMatmulOptions o{
-        .math = kind.math, .transposed_a = kind.transposed_a, .transposed_b = kind.transposed_b};
+        .math = kind.math, .stages = kind.stages, .transposed_a = kind.transposed_a, .transposed_b = kind.transposed_b};
     return s.attempt([&] {
       if (kind.relu && p.result.id() != p.sum.id()) s[p.result].inline_();
       if (result.id() == p.sum.id())
@@ -74,7 +75,10 @@ TEST_CASE("gpu_matmul on tensor cores computes what the algorithm says") {
                         {"i8, B [j, k]", i8, false, true},
                         {"u8", u8},
                         {"f32 as tf32", f32, false, true, false, Math::tf32},
-                        {"f32 as two tf32", f32, false, false, true, Math::tf32_twice}};
+                        {"f32 as two tf32", f32, false, false, true, Math::tf32_twice},
+                        {"bf16 without a pipeline", bf16, false, false, false, Math::by_type, 1},
+                        {"f16, a ring of three", f16, false, true, false, Math::by_type, 3},
+                        {"bf16, a ring of five", bf16, true, false, true, Math::by_type, 5}};
   for (const Kind& kind : kinds) {
     CAPTURE(kind.name);
     Scheduled op(kind);
@@ -140,6 +144,55 @@ TEST_CASE("the default schedule takes tensor cores, and says so; not where sums 
   CHECK_FALSE(chosen(bf16, {.regroup = false}));
   CHECK_FALSE(chosen(bf16, {.tensor_cores = false}));
   CHECK(chosen(i8, {.regroup = false}));  // integers are exact
+}
+
+TEST_CASE(
+    "few results of many terms are summed in parts where the order of the sum is free, and the default schedule says so") {
+  using Math = schedules::GpuMatmulOptions::Math;
+  struct Sizes {
+    std::int64_t m, n, k;
+  };
+  // Terms of a part: of the family, and of the default schedule with these options. 0: one sum.
+  const auto part = [](Type type, const Sizes& size, const schedules::GpuMatmulOptions& o,
+                       const schedules::DefaultOptions* by = nullptr) {
+    const lang::DefinitionScope scope;
+    const Tensor A = lang::make_input("A", type, {size.m, size.k}), B = lang::make_input("B", type, {size.k, size.n});
+    const ops::Product p = ops::matmul(A, B);
+    const Tensor C = lang::make_output("C", p.sum.type(), {size.m, size.n});
+    lang::bind(C, p.sum);
+    Schedule s(lang::build_program("product", {lang::ArgumentRef(A), lang::ArgumentRef(B), lang::ArgumentRef(C)}),
+               Target::parse("cuda-sm_80"));
+    std::string said;
+    if (by)
+      said = schedule_by_default(s, *by).text();
+    else
+      schedules::gpu_matmul(s, s[C], A, B, o);
+    std::int64_t terms = 0;
+    for (const auto& [id, stage] : s.scheduled().program.stages) {
+      if (stage.name.find("_rf") == std::string::npos || !stage.is_reduction()) continue;
+      REQUIRE(ir::is_int(stage.iters.back().end, &terms));
+      if (by) CHECK(said.find("of " + std::to_string(terms) + " terms each, then their sum") != std::string::npos);
+    }
+    return terms;
+  };
+  const Sizes small{64, 128, 8192};  // two blocks of 64 x 64, of 108 multiprocessors
+  CHECK(part(bf16, small, {}) == 512);
+  CHECK(part(f16, {64, 64, 1 << 17}, {}) == 1216);  // 108 parts: more than 512 terms each, in steps of 32
+  CHECK(part(i8, small, {}) == 512);
+  CHECK(part(bf16, {64, 128, 1000}, {}) == 0);
+  CHECK(part(bf16, {2048, 2048, 8192}, {}) == 0);
+  CHECK(part(bf16, small, {.part_k = 100}) == 128);
+  CHECK(part(bf16, small, {.part_k = schedules::GpuMatmulOptions::all_k}) == 0);
+  CHECK(part(bf16, small, {.part_k = 8192}) == 0);
+  CHECK(part(bf16, small, {.math = Math::exact}) == 0);
+  CHECK(part(f32, small, {}) == 0);
+  CHECK(part(f32, small, {.part_k = 1000}) == 1000);
+  CHECK(part(f32, small, {.math = Math::tf32}) == 512);
+  const schedules::DefaultOptions usual, in_order{.regroup = false};
+  CHECK(part(bf16, small, {}, &usual) == 512);
+  CHECK(part(bf16, small, {}, &in_order) == 0);
+  CHECK(part(i8, small, {}, &in_order) == 512);
+  CHECK(part(f32, small, {}, &usual) == 0);
 }
 
 TEST_CASE("a strict_sum is no product for this family, whatever its factors are") {

@@ -238,6 +238,13 @@ TEST_CASE("products: what is refused") {
   CHECK(of_product({.block_k = 32}, Target::parse("vulkan")) ==
         "gpu_test.cpp: gpu_matmul: expected tiles in at most 32768 bytes of shared memory, what a block has on vulkan, found "
         "65536 bytes");
+  CHECK(of_product({.part_k = -1}) == "gpu_test.cpp: gpu_matmul: expected part_k of at least 0, found -1");
+  CHECK(of_product({.part_k = 32}, Target::parse("vulkan")) ==
+        "gpu_test.cpp: gpu_matmul: expected a CUDA device, for parts of k, found vulkan");
+  CHECK(of_product({.math = schedules::GpuMatmulOptions::Math::tf32, .stages = 7}, Target::parse("cuda-sm_86")) ==
+        "gpu_test.cpp: gpu_matmul: expected tiles in at most 101376 bytes of shared memory, what a block has on cuda-sm_86, "
+        "found "
+        "114688 bytes");
   CHECK(of_product({}, Target::parse("zen4")) == "gpu_test.cpp: gpu_matmul: expected a device, found the target zen4");
   const auto factors = [](Maker& m) {
     const Symbol M{"M"}, N{"N"}, K{"K"};

@@ -32,16 +32,19 @@ void in_registers(const Stage& copy, int rows, int columns, Where where) {
   copy.store_in(Scope::registers, where);
 }
 
+// Steps of k between two copies. In tiles of 16 ptxas 13.0 gives a thread of an f32 product 127 registers for sm_90, so that
+// two blocks of 256 fit. For chips before it gives 137 in tiles of 8, and more in those of 16.
+int steps_between_copies(const Schedule& s, const Tensor& A, const GpuMatmulOptions& o, Where where) {
+  if (o.block_k > 0) return o.block_k;
+  return s.target().device().kind == Device::Kind::cuda && s.target().has("sm_90") && A.type(where).bytes() == 4 ? 16 : 8;
+}
+
 // The sums of `product` in registers; `result` has the loops over blocks and threads.
-void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B,
+void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B, const Factors& tiles,
                   const GpuMatmulOptions& given, Where where) {
-  if (s.target().device().kind == Device::Kind::vulkan) return vector_product(s, sums, result, A, B, given, where);
-  const char* family = "gpu_matmul";
   GpuMatmulOptions o = given;
+  o.block_k = steps_between_copies(s, A, o, where);
   const bool apart = s.target().device().kind == Device::Kind::cuda;
-  // In tiles of 16 steps ptxas 13.0 gives a thread of an f32 product 127 registers for sm_90, so that two blocks of 256 fit. For
-  // chips before it gives 137 in tiles of 8, and more in those of 16.
-  if (o.block_k == 0) o.block_k = apart && s.target().has("sm_90") && A.type(where).bytes() == 4 ? 16 : 8;
   const std::vector<Loop> nest = result.spatial_loops(where);
   const std::size_t batch = nest.size() - 2;
   const bool wide = definition(s, sums).values[0].type().bits > 32;  // of sums of 64 bits a thread has half as many
@@ -70,16 +73,9 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
   };
   const std::int64_t shared = o.stages * (bytes(A, o.threads_i * tile_i, !o.transposed_a && !chunks_a) +
                                           bytes(B, o.threads_j * tile_j, o.transposed_b));
-  if (shared > s.target().device().shared_bytes)
-    refuse(family,
-           "tiles in at most " + std::to_string(s.target().device().shared_bytes) +
-               " bytes of shared memory, what a block has on " + s.target().device().name,
-           std::to_string(shared) + " bytes", where);
+  expect_shared(s, shared, where);
 
-  const Stage a = s.cache_read(A, {sums}, Scope::shared, Operand(0, where), where);
-  const Stage b = s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where);
-  expect_factors(s, sums, a, b, batch, o, where);
-
+  const auto& [a, b] = tiles;
   const std::vector<Stage> starts = start_copies(s, sums, Scope::global, where);
 
   const Tiles blocks = result.tile(nest[batch], nest[batch + 1], o.threads_i * tile_i, o.threads_j * tile_j, past, where);
@@ -103,7 +99,8 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
   if (places > 1) result.vthread(order[order.size() - 5], where);
 
   sums.compute_at(threads.outer_j, where);
-  const Split steps = sums.split(sums.reduction(where), o.block_k, Tail::pad, where);  // both factors have zeros there
+  // Past the end both factors have zeros.
+  const Split steps = sums.split(sums.reduction(where), o.block_k, o.part_k > 0 ? Tail::exact : Tail::pad, where);
   const std::vector<Loop> of_sums = sums.spatial_loops(where);
   for (const Stage& start : starts) {
     start.compute_at(threads.outer_j, where);
@@ -152,7 +149,10 @@ void expect_product(const Schedule& s, const Stage& product, const GpuMatmulOpti
   expect_option(family, "tile_i", o.tile_i, 0, where);
   expect_option(family, "tile_j", o.tile_j, 0, where);
   expect_option(family, "block_k", o.block_k, 0, where);
-  expect_option(family, "stages", o.stages, 1, where);
+  expect_option(family, "stages", o.stages, 0, where);
+  expect_option(family, "part_k", o.part_k, 0, where);
+  if (o.part_k > 0 && o.part_k != GpuMatmulOptions::all_k && s.target().device().kind != Device::Kind::cuda)
+    refuse(family, "a CUDA device, for parts of k", std::string(s.target().text()), where);
   expect_threads(family, "threads_i", s, o.threads_i, where);
   expect_threads(family, "threads_j", s, o.threads_j, where);
   expect_threads(family, "threads_i * threads_j", s, std::int64_t{o.threads_i} * o.threads_j, where);
@@ -186,6 +186,23 @@ void expect_factors(const Schedule& s, const Stage& sums, const Stage& a, const 
     expect_factor(family, "B read at [.., k, j]", s, sums, b, batch + 2, batch + 1, where);
 }
 
+void expect_shared(const Schedule& s, std::int64_t bytes, Where where) {
+  const std::int64_t most = s.target().device().shared_bytes;
+  if (bytes > most)
+    refuse(
+        "gpu_matmul",
+        "tiles in at most " + std::to_string(most) + " bytes of shared memory, what a block has on " + s.target().device().name,
+        std::to_string(bytes) + " bytes", where);
+}
+
+Factors factors_of(Schedule& s, const Stage& sums, const Tensor& A, const Tensor& B, std::size_t batch,
+                   const GpuMatmulOptions& o, Where where) {
+  const Factors both{s.cache_read(A, {sums}, Scope::shared, Operand(0, where), where),
+                     s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where)};
+  expect_factors(s, sums, both.a, both.b, batch, o, where);
+  return both;
+}
+
 std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& scope, Where where) {
   std::vector<Stage> starts;
   std::vector<ir::Id> read;
@@ -201,14 +218,53 @@ std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& sco
 
 }  // namespace detail
 
+namespace {
+
+// The product, or the sums of its parts, with its loops over blocks. `result` is the stage with the loops, `product` where the
+// sums are, which become those of a stage of their own if it is the same.
+void by_blocks(Schedule& s, const Stage& product, const Stage& result, const Tensor& A, const Tensor& B,
+               const std::optional<TensorTiles>& tiles, const std::optional<Factors>& factors, const GpuMatmulOptions& o,
+               Where where) {
+  const Scope scope = tiles ? Scope::fragment : Scope::registers;
+  const bool alone = product.id() == result.id();
+  const Stage sums = alone ? s.cache_write(product, scope, where) : product;
+  const bool vectors = s.target().device().kind == Device::Kind::vulkan;
+  if (tiles && !alone) sums.store_in(scope, where);
+  if (vectors) {
+    vector_product(s, sums, result, A, B, o, where);
+  } else {
+    const std::size_t batch = result.spatial_loops(where).size() - 2;
+    const Factors both = factors ? *factors : factors_of(s, sums, A, B, batch, o, where);
+    if (tiles)
+      tensor_product(s, sums, result, A, B, both, *tiles, o, where);
+    else
+      shared_tiles(s, sums, result, A, B, both, o, where);
+  }
+  if (!tiles && !alone) sums.store_in(scope, where);
+}
+
+void schedule_product(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const Stage& result,
+                      GpuMatmulOptions o, Where where) {
+  const auto tiles = tensor_tiles(s, product, A, B, o, where);
+  if (o.stages == 0) o.stages = 2;
+  if (o.part_k == GpuMatmulOptions::all_k) o.part_k = 0;
+  const std::int64_t step = tiles ? tiles->block_k : steps_between_copies(s, A, o, where);
+  o.part_k = ((tiles ? tiles->part_k : o.part_k) + step - 1) / step * step;
+  if (o.part_k == 0) return by_blocks(s, product, result, A, B, tiles, {}, o, where);
+  const Factors both = factors_of(s, product, A, B, product.spatial_loops(where).size() - 2, o, where);
+  const Stage parts = sums_of_parts(product, o.part_k, where);
+  by_blocks(s, parts, parts, A, B, tiles, both, o, where);
+  add_parts(s, product, result, where);
+}
+
+}  // namespace
+
 void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const GpuMatmulOptions& given,
                 Where where) {
   const AtLine line(where);
   const GpuMatmulOptions o = completed(s, given, where);
   expect_product(s, product, o, where);
-  if (const auto tiles = detail::tensor_tiles(s, product, A, B, o, where))
-    return detail::tensor_product(s, s.cache_write(product, Scope::fragment, where), product, A, B, *tiles, o, where);
-  shared_tiles(s, s.cache_write(product, Scope::registers, where), product, A, B, o, where);
+  schedule_product(s, product, A, B, product, o, where);
 }
 
 void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const Stage& result,
@@ -223,12 +279,7 @@ void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor
                      : d.is_recurrence() ? ", a recurrence"
                                          : " of " + std::to_string(d.spatial_rank()) + " dimensions"),
            where);
-  if (const auto tiles = detail::tensor_tiles(s, product, A, B, o, where)) {
-    product.store_in(Scope::fragment, where);
-    return detail::tensor_product(s, product, result, A, B, *tiles, o, where);
-  }
-  shared_tiles(s, product, result, A, B, o, where);
-  product.store_in(Scope::registers, where);
+  schedule_product(s, product, A, B, result, o, where);
 }
 
 }  // namespace ashlar::schedules

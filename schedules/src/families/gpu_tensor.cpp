@@ -102,23 +102,32 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
   }
   TensorTiles t{a, sums};
   t.block_k = 64 / a.bytes();
+  if (o.stages > 0) t.stages = o.stages;
   const std::vector<Loop> nest = product.spatial_loops(where);
   const auto blocks = [&](const Loop& over, int tile) { return (number_or(over.extent(where), 1 << 20) + tile - 1) / tile; };
-  std::int64_t all = 1;
-  for (std::size_t k = 0; k + 2 < nest.size(); ++k) all *= blocks(nest[k], 1);
-  all *= blocks(nest[nest.size() - 2], t.block_i) * blocks(nest.back(), t.block_j);
-  if (all * 4 < s.target().device().multiprocessors) t.block_i = t.block_j = 64, t.warp_i = t.warp_j = 32;
+  const auto count = [&](int rows, int columns) {
+    std::int64_t n = blocks(nest[nest.size() - 2], rows) * blocks(nest.back(), columns);
+    for (std::size_t k = 0; k + 2 < nest.size(); ++k) n *= blocks(nest[k], 1);
+    return n;
+  };
+  const bool small = count(t.block_i, t.block_j) * 4 < s.target().device().multiprocessors;
+  if (small) t.block_i = t.block_j = 64, t.warp_i = t.warp_j = 32;
+  const Expr terms = product.reduction(where).extent(where);
+  const std::int64_t most = number_or(terms, GpuMatmulOptions::all_k);
+  if (o.part_k > 0)
+    t.part_k = o.part_k < most ? o.part_k : 0;
+  else if (small)
+    t.part_k = terms_of_part(s, count(t.block_i, t.block_j), terms, t.block_k);
   return t;
 }
 
-void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B, const TensorTiles& t,
-                    const GpuMatmulOptions& o, Where where) {
+void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B, const Factors& tiles,
+                    const TensorTiles& t, const GpuMatmulOptions& o, Where where) {
   const std::vector<Loop> nest = result.spatial_loops(where);
   const std::size_t batch = nest.size() - 2;
   const Type type_a = A.type(where), type_b = B.type(where);
-  const Stage a = s.cache_read(A, {sums}, Scope::shared, Operand(0, where), where);
-  const Stage b = s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where);
-  expect_factors(s, sums, a, b, batch, o, where);
+  const auto& [a, b] = tiles;
+  expect_shared(s, t.stages * std::int64_t{t.block_i + t.block_j} * t.block_k * type_a.bytes(), where);
   const std::vector<Stage> starts = start_copies(s, sums, Scope::shared, where);
 
   const Tiles blocks = result.tile(nest[batch], nest[batch + 1], t.block_i, t.block_j, Tail::cover, where);
@@ -136,7 +145,8 @@ void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const T
 
   sums.compute_at(warp, where);
   const int deep = ampere::depth(t.factors);
-  const Split steps = sums.split(sums.reduction(where), t.block_k, Tail::pad, where);  // both factors have zeros there
+  // Past the end both factors have zeros.
+  const Split steps = sums.split(sums.reduction(where), t.block_k, o.part_k > 0 ? Tail::exact : Tail::pad, where);
   const Split step = sums.split(steps.inner, deep, Tail::exact, where);
   const std::vector<Loop> of_sums = sums.spatial_loops(where);
   for (const Stage& start : starts) {
@@ -156,7 +166,8 @@ void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const T
   const Stage left = s.cache_read(a, {sums}, Scope::fragment, where), right = s.cache_read(b, {sums}, Scope::fragment, where);
   fragment_tile(left, step.outer, true, o.transposed_a, type_a, where);
   fragment_tile(right, step.outer, false, !o.transposed_b, type_b, where);
-  sums.pipeline(steps.outer, {.stages = t.stages, .loads = {a, b}, .async_copy = true, .any_alignment = true}, where);
+  if (t.stages > 1)
+    sums.pipeline(steps.outer, {.stages = t.stages, .loads = {a, b}, .async_copy = true, .any_alignment = true}, where);
   sums.decompose_init(steps.outer, where);
   sums.tensorize(tile.inner_i, instruction(type_a, type_b, t.sums, o, where), where);
 }

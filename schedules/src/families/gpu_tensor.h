@@ -12,7 +12,25 @@ namespace ashlar::schedules::detail {
 struct TensorTiles {
   Type factors, sums;
   int block_i = 128, block_j = 128, warp_i = 64, warp_j = 64, block_k = 32, stages = 4;
+  std::int64_t part_k = 0;  // terms that a block adds up; 0: all of them
 };
+
+// Tiles take that many bytes of shared memory.
+void expect_shared(const Schedule& s, std::int64_t bytes, Where where);
+
+// Tiles of both factors in shared memory.
+struct Factors {
+  Stage a, b;
+};
+Factors factors_of(Schedule& s, const Stage& sums, const Tensor& A, const Tensor& B, std::size_t batch,
+                   const GpuMatmulOptions& o, Where where);
+
+// A product in parts (gpu_parts.cpp): a stage with the sums of `part` terms each, which is computed first, and what adds them
+// up.
+Stage sums_of_parts(const Stage& product, std::int64_t part, Where where);
+void add_parts(Schedule& s, const Stage& product, const Stage& result, Where where);
+// How many terms each part is to have where the chip has no work otherwise; 0: all.
+std::int64_t terms_of_part(const Schedule& s, std::int64_t blocks, const Expr& terms, int block_k);
 
 // A and B are read at [.., i, k] and [.., k, j], or as the options say.
 void expect_factors(const Schedule& s, const Stage& sums, const Stage& a, const Stage& b, std::size_t batch,
@@ -25,7 +43,7 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
                                         const GpuMatmulOptions& o, Where where);
 
 // Schedules it. `sums` are those of the product in Scope::fragment, `result` the stage with the loops over the elements.
-void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B,
+void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B, const Factors& tiles,
                     const TensorTiles& t, const GpuMatmulOptions& o, Where where);
 
 }  // namespace ashlar::schedules::detail

@@ -61,6 +61,8 @@ class Emitter {
   llvm::Value* register_word(ir::Id buffer, std::int64_t word, llvm::Type*);                    // 32 bits of a register buffer
   void set_register_word(ir::Id buffer, std::int64_t word, llvm::Value*);
   void pin_products();
+  bool moves_with_loops(const Expr& index) const;  // and not with threads: statements.cpp
+  std::optional<std::int64_t> most_counted(const Expr& index) const;
 
   // ---- control (statements.cpp, parallel.cpp)
   llvm::BasicBlock* block(const char* name);
@@ -77,13 +79,14 @@ class Emitter {
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
   // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.
-  llvm::Value* context = nullptr;         // ashlar_context*
-  llvm::Value* slots = nullptr;           // i32: slots the workspace has
-  llvm::Value* worker_bytes = nullptr;    // i64: distance of two slots' slices
-  llvm::Value* device_call = nullptr;     // of a device: the call that launches belong to
-  const ir::Launch* thread_of = nullptr;  // what a thread of a device runs: the launch it belongs to
-  std::int64_t register_budget = 0;       // of such a thread, at the start
-  std::set<ir::Id> loops;                 // that are around what is emitted
+  llvm::Value* context = nullptr;           // ashlar_context*
+  llvm::Value* slots = nullptr;             // i32: slots the workspace has
+  llvm::Value* worker_bytes = nullptr;      // i64: distance of two slots' slices
+  llvm::Value* device_call = nullptr;       // of a device: the call that launches belong to
+  const ir::Launch* thread_of = nullptr;    // what a thread of a device runs: the launch it belongs to
+  std::int64_t register_budget = 0;         // of such a thread, at the start
+  std::set<ir::Id> loops;                   // that are around what is emitted
+  std::map<ir::Id, std::int64_t> counters;  // what these count beside their variables: the largest values
   std::map<ir::Id, llvm::Value*> vars;
   std::map<ir::Id, llvm::Value*> buffers;                          // base addresses; per-worker ones of this function's slot
   std::map<ir::Id, std::int64_t> multiples;                        // of index variables, where more than 1
@@ -182,6 +185,7 @@ class Emitter {
   void for_loop(const ir::KFor&);
   void branch(const ir::KIf&);
   void let(const ir::KLet&);
+  std::optional<std::int64_t> most_of_counter(const Expr& value) const;
   void launch(const ir::KLaunch&);         // a call of the runtime:
   void launch_vulkan(const ir::KLaunch&);  // vulkan.cpp
   void launch_cuda(const ir::KLaunch&);    // cuda.cpp

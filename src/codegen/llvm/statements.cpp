@@ -2,6 +2,7 @@
 // Statements: loops, guards, lets; where the storage of a function's own buffers lies.
 #include <algorithm>
 
+#include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/emitter.h"
@@ -135,13 +136,48 @@ void Emitter::branch(const ir::KIf& s) {
   b.SetInsertPoint(after);
 }
 
+// The largest value of what a loop counts beside its variable (lower/threads/counters.cpp), if this is it.
+std::optional<std::int64_t> Emitter::most_of_counter(const Expr& value) const {
+  if (!thread_of || !value.type().is_index()) return {};
+  if (ir::is(value, ir::Op::in_range) && ir::is(ir::args_of(value)[0], ir::Op::cast)) {
+    const Expr& held = ir::args_of(ir::args_of(value)[0])[0];
+    if (!ir::is(held, ir::Op::load) || unit.kernel.buffers.at(held.node()->id).storage != ir::Storage::stack) return {};
+  } else if (!moves_with_loops(value)) {
+    return {};
+  }
+  return most_counted(value);
+}
+
+// Of an index that loops count: the largest value, if all of it is counted.
+std::optional<std::int64_t> Emitter::most_counted(const Expr& index) const {
+  analysis::Facts facts;
+  for (const auto& [id, most] : counters) facts.bound(id, 0, most);
+  const auto low = analysis::constant_min(index, facts), high = analysis::constant_max(index, facts);
+  return low && high && *low >= 0 ? high : std::nullopt;
+}
+
+// With a loop, and without the thread or what other statements define.
+bool Emitter::moves_with_loops(const Expr& index) const {
+  bool moves = false, uniform = true;
+  ir::walk(index, [&](const Expr& x) {
+    if (!ir::is(x, ir::Op::var)) return uniform = uniform && !ir::is(x, ir::Op::load);
+    const ir::Id id = x.node()->id;
+    const bool loop = loops.contains(id) || counters.contains(id);
+    moves = moves || loop;
+    uniform = uniform && (loop || unit.kernel.symbols.contains(id));
+    return uniform;
+  });
+  return moves && uniform;
+}
+
 void Emitter::let(const ir::KLet& s) {
+  if (const auto most = most_of_counter(s.value)) counters[s.var] = *most;
   if (s.value.type().is_index() && s.value.type().lanes == 1)
     bind_index(s.var, s.value);
   else
     bind(s.var, expr(s.value));
   statements(s.body);
-  vars.erase(s.var), ranges.erase(s.var), lower_halves.erase(s.var);
+  vars.erase(s.var), ranges.erase(s.var), lower_halves.erase(s.var), counters.erase(s.var);
 }
 
 void Emitter::statements(const std::vector<ir::KStmt>& list) {

@@ -25,6 +25,8 @@
 namespace ashlar::lowering {
 namespace {
 
+constexpr std::int64_t few = 4;  // iterations of a loop that is no loop over steps
+
 bool has_collective_call(const ir::Kernel& k, const std::vector<KStmt>& list) {
   return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
     if (const auto* call = s.as<ir::KCall>())
@@ -115,7 +117,6 @@ class Inside {
     ranges_.erase(ranges_.begin());
     facts_ = outside;
     // Addresses of tiles at constant steps are constants.
-    constexpr std::int64_t few = 4;
     std::int64_t n = 0;
     if (loop.kind == ir::LoopKind::serial && ir::is_int(loop.extent, &n) && n <= few && has_collective_call(kernel_, loop.body))
       loop.kind = ir::LoopKind::unrolled;
@@ -246,7 +247,8 @@ void take_apart(ir::Kernel& k, KStmt& s, const Facts& facts, const analysis::Var
 void visit(ir::Kernel& k, std::vector<KStmt>& list, const Facts& facts, const analysis::VarRange& threads) {
   for (KStmt& s : list) {
     auto* loop = s.as<KFor>();
-    if (!loop || loop->kind != ir::LoopKind::serial || ir::is_int(loop->extent)) {
+    std::int64_t n = 0;
+    if (!loop || loop->kind != ir::LoopKind::serial || (ir::is_int(loop->extent, &n) && n <= few)) {
       for (auto* inside : s.bodies()) visit(k, *inside, facts, threads);
     } else if (has_collective_call(k, loop->body)) {
       take_apart(k, s, facts, threads);

@@ -43,11 +43,19 @@
 //
 // The copies need rows that begin and end at multiples of 16 bytes. Each call shows whether they do; if not, elements are
 // copied one by one. A lane holds two neighbours of a row of the results, and stores them together where rows of the results
-// begin at multiples of two. threads_i, threads_j, block_k and stages concern the form without tensor cores; tile_i and tile_j
-// ask for it.
+// begin at multiples of two. threads_i, threads_j and block_k concern the form without tensor cores; tile_i and tile_j ask for
+// it.
+//
+// Where these smaller blocks are still at most half as many as the chip has multiprocessors, and results have at least 1024
+// terms, the terms are cut into parts of at least 512, so many that there is a block for each multiprocessor if K suffices.
+// Blocks store the sums of their parts to global memory, and the threads of a second launch add those of their results in
+// order, so that two runs give the same bits. `part_k` says how long parts are, for other products too; all_k: there are none.
+// They are a regrouping, which products by tensor cores are in any case; without tensor cores only `part_k` asks for it.
 //
 // Refused: a processor, a product with other loops or that reads A and B at other indices, a result with other dimensions, more
 // threads or shared memory than a block of the target has.
+#include <cstdint>
+
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
@@ -63,7 +71,11 @@ struct GpuMatmulOptions {
   int tile_i = 0, tile_j = 0;        // rows and columns of one thread; 0: 8, or fewer if that covers a small product
   // Steps of k between two copies. 0: 16 for f32 from sm_90 on, else 8; on Vulkan as many as are 64 bytes of a row, or fit.
   int block_k = 0;
-  int stages = 2;             // tiles in the pipeline: one is copied while another is read; 1: no pipeline
+  int stages = 0;  // tiles in the pipeline, of which all but one are being copied; 1: no pipeline; 0: 2, by tensor cores 4
+  // Terms of a result that a block adds up; a second launch adds the parts (CUDA). Rounded up to whole steps between two
+  // copies. 0: by tensor cores as described above, else all of them. Parts of f32 regroup a sum.
+  std::int64_t part_k = 0;
+  static constexpr std::int64_t all_k = INT64_MAX;
   bool transposed_a = false;  // A is read at [.., k, i]
   bool transposed_b = false;  // B is read at [.., j, k]
 };

@@ -5,6 +5,8 @@
 // An intrinsic of a user's carries its instruction as `emit["ptx"]`: {name} stands for an operand (a tile in registers becomes
 // the list of its registers, or the one that it is, a tile in memory its address, a value itself, a barrier its address).
 // Results come first.
+#include <bit>
+
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include <ashlar/ir/emit_text.h>
@@ -160,22 +162,9 @@ class Calling {
       take_apart(args[0], plus, parts);
       take_apart(args[1], plus == ir::is(address, ir::Op::add), parts);
     } else {
-      Expr& sum = moves_uniformly(address) ? parts.moving : parts.fixed;
+      Expr& sum = e.moves_with_loops(address) ? parts.moving : parts.fixed;
       sum = plus ? ir::add(sum, address) : ir::sub(sum, address);
     }
-  }
-  // With a loop, and without the thread or what statements define.
-  bool moves_uniformly(const Expr& address) const {
-    bool moves = false, uniform = true;
-    ir::walk(address, [&](const Expr& x) {
-      if (!ir::is(x, ir::Op::var)) return uniform = uniform && !ir::is(x, ir::Op::load);
-      const ir::Id id = x.node()->id;
-      const bool loop = e.loops.contains(id);
-      moves = moves || loop;
-      uniform = uniform && (loop || k.symbols.contains(id));
-      return uniform;
-    });
-    return moves && uniform;
   }
   SharedAt shared_at(std::size_t n) {
     const ir::Call::Actual& actual = c.actuals[n];
@@ -193,8 +182,18 @@ class Calling {
     const std::string fixed = a.in("r", at), plus = distance == 0 ? "" : "+" + std::to_string(distance);
     if (ir::is_int(parts.moving, std::int64_t{0})) return {"", fixed + plus};
     const std::string name = "at" + std::to_string(n);
-    Value* moving = b.CreateTrunc(scaled(parts.moving), b.getInt32Ty());
-    return {".reg .b32 " + name + "; add.s32 " + name + ", " + fixed + ", " + a.in("r", moving) + "; ", name + plus};
+    const std::string moving = a.in("r", b.CreateTrunc(scaled(parts.moving), b.getInt32Ty()));
+    const std::string sum = ".reg .b32 " + name + "; add.s32 " + name + ", " + fixed + ", ";
+    // ptxas 13.0 puts what it knows to be small into a uniform register that instructions add to the thread's, and knows it of
+    // a counter if bits are masked.
+    if (const auto most = e.most_counted(parts.moving)) {
+      const std::uint64_t mask = std::bit_ceil(static_cast<std::uint64_t>(*most * bytes) + 1) - 1;
+      const std::string slot = "slot" + std::to_string(n);
+      return {
+          ".reg .b32 " + slot + "; and.b32 " + slot + ", " + moving + ", " + std::to_string(mask) + "; " + sum + slot + "; ",
+          name + plus};
+    }
+    return {sum + moving + "; ", name + plus};
   }
   static std::string in_block(const std::string& before, const std::string& text) {
     return before.empty() ? text : "{ " + before + text + " }";
