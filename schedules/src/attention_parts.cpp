@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "schedules/src/draft.h"
-#include "schedules/src/families/gpu_attention.h"
+#include "schedules/src/families/devices/gpu_attention.h"
 
 namespace ashlar::schedules::detail {
 

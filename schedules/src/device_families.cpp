@@ -14,10 +14,10 @@
 
 #include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
-#include "schedules/src/families/gpu.h"
-#include "schedules/src/families/gpu_attention.h"
-#include "schedules/src/families/gpu_conv.h"
-#include "schedules/src/families/gpu_tensor.h"
+#include "schedules/src/families/devices/gpu.h"
+#include "schedules/src/families/devices/gpu_attention.h"
+#include "schedules/src/families/devices/gpu_conv.h"
+#include "schedules/src/families/devices/gpu_tensor.h"
 
 namespace ashlar::schedules {
 

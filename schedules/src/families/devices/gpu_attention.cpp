@@ -2,7 +2,7 @@
 // The loop nest that the header shows. What makes all lengths right: copies of q, k and v have zeros past the end, tiles of
 // scores are computed whole, and what is read of a tile past the end of the keys is no term of a reduction, or is filled with 0
 // where it becomes a factor. Of the maximum, tiles of exponentials read a copy that has zeros past the last query.
-#include "schedules/src/families/gpu_attention.h"
+#include "schedules/src/families/devices/gpu_attention.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/lanes.h>
 
-#include "schedules/src/families/gpu.h"
+#include "schedules/src/families/devices/gpu.h"
 
 namespace ashlar::schedules {
 

@@ -13,7 +13,7 @@
 // All accesses of shared memory are vectors of four, which is what a device reads at once; a tile of which that holds is an
 // array of vectors in the shader. Past the ends of M, N and K the tiles hold zeros, and the sums of whole tiles are computed,
 // so the loop has no condition; results have.
-#include "schedules/src/families/gpu_vectors.h"
+#include "schedules/src/families/devices/gpu_vectors.h"
 
 #include <algorithm>
 #include <numeric>
@@ -25,7 +25,7 @@
 #include <ashlar/schedules/gpu.h>
 #include <ashlar/schedules/lanes.h>
 
-#include "schedules/src/families/gpu_tensor.h"
+#include "schedules/src/families/devices/gpu_tensor.h"
 #include "schedules/src/families/matmul.h"
 
 namespace ashlar::schedules::detail {

@@ -8,7 +8,7 @@
 #include <ashlar/schedules/gpu.h>
 #include <ashlar/schedules/lanes.h>
 
-#include "schedules/src/families/gpu.h"
+#include "schedules/src/families/devices/gpu.h"
 
 namespace ashlar::schedules {
 

@@ -10,7 +10,7 @@
 #include <ashlar/schedules/lanes.h>
 #include <ashlar/schedules/transpose.h>
 
-#include "schedules/src/families/gpu.h"
+#include "schedules/src/families/devices/gpu.h"
 #include "schedules/src/families/transpose.h"
 
 namespace ashlar::schedules {

@@ -11,7 +11,7 @@
 #include <ashlar/schedules/gpu.h>
 #include <ashlar/schedules/lanes.h>
 
-#include "schedules/src/families/gpu_tensor.h"
+#include "schedules/src/families/devices/gpu_tensor.h"
 
 namespace ashlar::schedules::detail {
 

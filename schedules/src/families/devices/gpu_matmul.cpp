@@ -12,9 +12,9 @@
 #include <ashlar/schedules/lanes.h>
 #include <ashlar/schedules/matmul.h>
 
-#include "schedules/src/families/gpu.h"
-#include "schedules/src/families/gpu_tensor.h"
-#include "schedules/src/families/gpu_vectors.h"
+#include "schedules/src/families/devices/gpu.h"
+#include "schedules/src/families/devices/gpu_tensor.h"
+#include "schedules/src/families/devices/gpu_vectors.h"
 #include "schedules/src/families/matmul.h"
 
 namespace ashlar::schedules {

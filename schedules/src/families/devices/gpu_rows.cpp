@@ -16,7 +16,7 @@
 #include <ashlar/schedules/lanes.h>
 #include <ashlar/schedules/rows.h>
 
-#include "schedules/src/families/gpu.h"
+#include "schedules/src/families/devices/gpu.h"
 #include "schedules/src/families/rows.h"
 
 namespace ashlar::schedules {

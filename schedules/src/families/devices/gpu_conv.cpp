@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "schedules/src/families/gpu_conv.h"
+#include "schedules/src/families/devices/gpu_conv.h"
 
 #include <algorithm>
 #include <tuple>
@@ -11,8 +11,8 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/lanes.h>
 
-#include "schedules/src/families/gpu.h"
-#include "schedules/src/families/gpu_tensor.h"
+#include "schedules/src/families/devices/gpu.h"
+#include "schedules/src/families/devices/gpu_tensor.h"
 #include "schedules/src/reading.h"
 
 namespace ashlar::schedules {

@@ -10,7 +10,7 @@
 // In a tile the 16 bytes of a row change places with those of other rows, so that the eight rows that ldmatrix reads at once
 // lie in different banks. Past the ends of M, N and K the tiles hold zeros, and the sums of whole tiles are computed, so the
 // loop has no condition; results have.
-#include "schedules/src/families/gpu_tensor.h"
+#include "schedules/src/families/devices/gpu_tensor.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include <ashlar/schedules/lanes.h>
 #include <ashlar/schedules/reduction.h>
 
-#include "schedules/src/families/gpu.h"
+#include "schedules/src/families/devices/gpu.h"
 #include "schedules/src/families/reduction.h"
 
 namespace ashlar::schedules {

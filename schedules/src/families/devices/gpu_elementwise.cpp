@@ -11,7 +11,7 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/lanes.h>
 
-#include "schedules/src/families/gpu.h"
+#include "schedules/src/families/devices/gpu.h"
 
 namespace ashlar::schedules {
 

@@ -9,7 +9,7 @@
 #include <ashlar/schedules/gpu_rows.h>
 #include <ashlar/schedules/lanes.h>
 
-#include "schedules/src/families/gpu.h"
+#include "schedules/src/families/devices/gpu.h"
 
 namespace ashlar::schedules {
 
