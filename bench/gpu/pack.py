@@ -29,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARGETS = ["cuda-sm_90a", "cuda-sm_80", "vulkan"]
 MOST = 20 << 20
 OF_LIBC = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread)\.so\.\d+")
-XZ = "--x86 --lzma2=preset=9e,dict=128MiB"
+XZ = "--x86 --lzma2=preset=9e,dict=400MiB,lc=4,pb=0"  # one window: the texts for two chips are nearly the same
 LIBRARIES = ["bench/gpu/ahead/libashlar_gpu_ahead.a", "bench/gpu/ahead/libashlar_gpu_values.a", "bench/gpu/libashlar_gpu_device.a",
              "src/runtime/libashlar_runtime.a"]
 EM_CUDA = 190  # of ELF
@@ -61,8 +61,8 @@ def compile_cases(build, target, folder, jobs, chosen):
 
 
 def without_ptx(file):
-    """Zeroes the copy of the PTX's text in the machine code of an object (.nv_debug_ptx_txt), which does not compress: a debugger
-    shows it; the lines of the source are in .debug_line. The object holds the text itself anyway."""
+    """Zeroes the copy of the PTX's text in the machine code of an object, which does not compress, and the table of its lines: a
+    debugger shows them. The lines of the source are in .debug_line, and the object holds the text itself anyway."""
     data, at = bytearray(file.read_bytes()), 0
     while (at := data.find(b"\x7fELF", at + 1)) > 0:
         machine, = struct.unpack_from("<H", data, at + 18)
@@ -72,7 +72,7 @@ def without_ptx(file):
             continue
         sections = [struct.unpack_from("<IIQQQQ", data, at + table + 64 * n) for n in range(count)]
         for name, _, _, _, offset, size in sections:
-            if data.startswith(b".nv_debug_ptx_txt", at + sections[names][4] + name):
+            if data.startswith((b".nv_debug_ptx_txt", b".nv_debug_line_sass"), at + sections[names][4] + name):
                 data[at + offset:at + offset + size] = bytes(size)
     file.write_bytes(data)
 

@@ -6,7 +6,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
-// The instructions are those of SPV_KHR_integer_dot_product.
+// The instructions are those of SPV_KHR_integer_dot_product, and Fma of GLSL.std.450.
 namespace ashlar::shader {
 
 Intrinsic dot4(Type ta, Type tb, Type tc, Where where) {
@@ -25,6 +25,20 @@ Intrinsic dot4(Type ta, Type tb, Type tc, Where where) {
         const char* instruction = ta == tb ? (ta == i8 ? "OpSDot " : "OpUDot ") : "OpSUDot ";
         m.emit(Backend::spirv, ("{c.result} = " + std::string(instruction) + factors + " {c.value}").c_str());
         m.needs("dot8", where);
+      },
+      where);
+}
+
+Intrinsic fma4(Rounding, Where where) {
+  return intrinsic(
+      "fma4_f16",
+      [&](Meaning& m) {
+        Tensor a = m.read("a", f16, {1}), b = m.read("b", f16, {1, 4}), c = m.accumulate("c", f16, {4});
+        Axis k{"k", 1};
+        m.means(c, [&](const Var& i) { return sum(a(k) * b(k, i), k).from(c(i)); });
+        m.rounds_freely(where);
+        m.emit(Backend::spirv, "{c.result} = Fma {a.value} {b.value} {c.value}");
+        m.needs("float16", where);
       },
       where);
 }

@@ -1,6 +1,9 @@
-// Products of f16 with sums in f16, for tests/vulkan/radv_test.py: the library's products of f16 have sums in f32.
+// Products of f16 with sums in f16, for tests/vulkan/radv_test.py: the library's products of f16 have sums in f32. As the
+// family schedules them, a product and a sum are rounded each; by the device's fused multiply-add on request.
 #include <ashlar/ashlar.h>
 #include <ashlar/schedules/gpu_matmul.h>
+
+#include "tests/vulkan/fused_halves.h"
 
 using namespace ashlar;
 
@@ -15,3 +18,9 @@ class Halves : public Generator {
   void schedule(Schedule& s) override { schedules::gpu_matmul(s, s[C], A, B); }
 };
 ASHLAR_GENERATOR(Halves, "halves");
+
+class FusedHalves : public Halves {
+ public:
+  void schedule(Schedule& s) override { fused_halves(s, C, A, B); }
+};
+ASHLAR_GENERATOR(FusedHalves, "fused_halves");

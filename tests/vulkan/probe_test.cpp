@@ -42,7 +42,8 @@ TEST_CASE("the probe of the runtime is the translator's") {
                              two = codegen::spirv::translate(probe(f64), narrow);
   if (std::getenv("ASHLAR_WRITE_PROBE")) {
     std::ofstream out(source_dir() + "/src/runtime/vulkan/probe_words.h");
-    out << "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */\n/* Made by tests/vulkan/probe_test.cpp, which also holds the kernel: x[4 t + 3] = fma(x[4 t], x[4 t + 1], x[4 t + "
+    out << "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */\n/* Made by tests/vulkan/probe_test.cpp, which also "
+           "holds the kernel: x[4 t + 3] = fma(x[4 t], x[4 t + 1], x[4 t + "
            "2]) of"
            "\n * thread t, x being the only parameter. */\n#include <stdint.h>\n\n// clang-format off\n"
         << table("kProbe32", one.words) << "\n"

@@ -32,6 +32,7 @@ def cases(arguments):
     for name, target, generator, parameters in of_library():
         yield name, target, arguments.ops, generator, parameters
     yield "matmul f16 1024, sums in f16", "vulkan+float16", arguments.halves, "halves", []
+    yield "matmul f16 1024, sums in f16 by fma4", "vulkan+float16", arguments.halves, "fused_halves", []
 
 
 def of_library():

@@ -1,5 +1,6 @@
 // Operators with GPU schedules, from the schedule to the C entries: compiled into this process for the target vulkan, called on
 // tensors in the device's memory, equal to the interpreter's run of the same lowered kernel.
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "tests/support/recurrence_gpu_operators.h"
 #include "tests/support/tuple_operators.h"
 #include "tests/vulkan/device.h"
+#include "tests/vulkan/fused_halves.h"
 #include "tests/vulkan/programs.h"
 
 using namespace ashlar;
@@ -290,6 +292,58 @@ TEST_CASE("instructions of shaders are refused where they cannot be") {
                        RefusalError);
   CHECK_THROWS_WITH_AS((void)shader::dot4(i8, i8, i64), doctest::Contains("expected sums in i32 or u32, found i64"),
                        RefusalError);
+}
+
+TEST_CASE("a product of f16 by the device's fused multiply-add, on request") {
+  lang::DefinitionScope scope;
+  constexpr std::int64_t m = 128, n = 256, steps = 64;
+  Tensor A = lang::make_input("A", f16, {m, steps}), B = lang::make_input("B", f16, {steps, n}),
+         C = lang::make_output("C", f16, {m, n});
+  Axis k{"k", steps};
+  Tensor product = compute("product", {m, n}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
+  lang::bind(C, product);
+  const lang::Built built = lang::build_program("halves", {A, B, C});
+  const auto kernel = [&](const char* target) {
+    Schedule s(built, Target::parse(target));
+    fused_halves(s, product, A, B);
+    return lowered(s);
+  };
+  CHECK_THROWS_WITH_AS((void)kernel("vulkan"), doctest::Contains("expected a target with float16, which fma4_f16 needs"),
+                       RefusalError);
+  const ir::Kernel fused = kernel("vulkan+float16");
+  const std::string text = codegen::spirv::disassemble(codegen::spirv::translate(fused, {.float16 = true}).words);
+  CHECK(text.find(" Fma ") != std::string::npos);
+  NEEDS_DEVICE;
+  if ((ashlar_vulkan_features(TestDevice::get()->queue()) & ASHLAR_VULKAN_FLOAT16) == 0)
+    return skip::because("fused multiply-adds of f16", "the device lacks shaderFloat16");
+  const codegen::Compiled f = codegen::compile(fused, Target::parse("vulkan+float16"));
+  for (const bool whole : {true, false}) {  // small whole numbers are exact; else every step rounds once or twice
+    std::uint64_t seed = 1;
+    const auto next = [&](auto) {
+      seed = seed * 6364136223846793005u + 1442695040888963407u;  // Knuth's linear congruence
+      return whole ? static_cast<double>(seed >> 60 & 3) - 1 : static_cast<double>(seed >> 53) / 1024 - 1;
+    };
+    interp::Arguments expected{Array::make(f16, {m, steps}, next), Array::make(f16, {steps, n}, next),
+                               Array::zeros(f16, {m, n})};
+    const OnDevice a(expected[0].array), b(expected[1].array), c(expected[2].array);
+    const std::vector<const void*> arguments = {&a.tensor, &b.tensor, &c.tensor};
+    REQUIRE_MESSAGE(f.call(arguments) == ASHLAR_OK, last_sentence());
+    interp::run(fused, expected);
+    Array found = expected[2].array;
+    c.read(found);
+    if (whole) CHECK(interp::difference(found, expected[2].array) == "");
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        double exact = 0, magnitudes = 0;
+        for (std::int64_t r = 0; r < steps; ++r) {
+          const double term = expected[0].array.real({i, r}) * expected[1].array.real({r, j});
+          exact += term, magnitudes += std::abs(term);
+        }
+        if (std::abs(found.real({i, j}) - exact) > 2 * steps * 0x1p-11 * magnitudes) FAIL_CHECK("element " << i << ", " << j);
+      }
+  }
+  CHECK(TestDevice::get()->said() == "");
+  TestDevice::get()->forget();
 }
 
 // Warps are the subgroups of the size that the target names, which the pipeline asks for.

@@ -29,6 +29,8 @@ using interp::Array;
 
 namespace {
 
+constexpr std::size_t kMost = std::size_t{4} << 20;  // of an object, so that a few do not fill the archive
+
 ahead::Bytes in_memory(const Array& a) { return a.type.is_packed() ? op_tests::packed_bytes(a) : a.bytes; }
 
 // Finds the seed that a tensor was made of. Bytes that no seed gives are stored.
@@ -117,8 +119,12 @@ void compile_ahead(const std::string& folder, const std::string& target, const s
     try {
       Prepared p = all[n].prepare();
       c.symbol = p.kernel.name = codegen::c_identifier(p.kernel.name) + "_" + std::to_string(n);
-      write(stem + ".o",
-            codegen::emit(p.kernel, Target::parse(target), codegen::Output::object, nullptr, {.line_tables = true}));
+      const std::string object =
+          codegen::emit(p.kernel, Target::parse(target), codegen::Output::object, nullptr, {.line_tables = true});
+      if (object.size() > kMost)
+        refuse("a pack", "objects of at most " + std::to_string(kMost >> 20) + " MiB", std::to_string(object.size()) + " bytes",
+               Where::current());
+      write(stem + ".o", object);
       const auto begun = std::chrono::steady_clock::now();
       for (const Arguments& given : p.data) {
         if (p.growing && std::chrono::steady_clock::now() - begun > std::chrono::seconds(1))

@@ -128,4 +128,6 @@ Piece Arithmetic::fma(Piece x, Piece y, Piece z) {
   return r;
 }
 
+Piece Arithmetic::fma_of_machine(Piece x, Piece y, Piece z) { return glsl(GLSLstd450Fma, {x, y, z}); }
+
 }  // namespace ashlar::codegen::spirv

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls of users' intrinsics: one instruction for each lane of the result, on tiles in the registers of the thread.
+// Calls of users' intrinsics, on tiles in the registers of the thread.
 //
 //   {c.result} = OpSDot {a.value} {b.value} {c.value}      c[i] = c[i] + OpSDot(a, row i of b), four bytes of each
+//   {c.result} = Fma {a.value} {b.value} {c.value}         c[i] = Fma(a, b[i], c[i]), all lanes of c at once
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -27,8 +28,8 @@ constexpr std::array kDots = {Instruction{"OpSDot", spv::OpSDot}, Instruction{"O
 
 [[noreturn]] void unknown(const ir::Intrinsic& f, const std::string& text) {
   refuse("vulkan",
-         "{c.result} = OpSDot, OpUDot or OpSUDot {a.value} {b.value} {c.value} as the text of " + f.name + " for spirv", text,
-         f.where);
+         "{c.result} = OpSDot, OpUDot, OpSUDot or Fma {a.value} {b.value} {c.value} as the text of " + f.name + " for spirv",
+         text, f.where);
 }
 
 }  // namespace
@@ -70,17 +71,20 @@ void Emitter::call_of_user(const ir::Call& call, const ir::Intrinsic& f) {
                                : text->second.substr(first, text->second.find(' ', first) - first);
   const auto dot = std::find_if(kDots.begin(), kDots.end(), [&](const Instruction& i) { return i.name == word; });
   const auto is = [&](std::size_t k, const char* field) { return named[k].field == field; };
-  if (dot == kDots.end() || named.size() != 4 || !is(0, "result") || !is(1, "value") || !is(2, "value") || !is(3, "value") ||
-      named[0].name != named[3].name)
+  const bool fused = word == "Fma";
+  if ((dot == kDots.end() && !fused) || named.size() != 4 || !is(0, "result") || !is(1, "value") || !is(2, "value") ||
+      !is(3, "value") || named[0].name != named[3].name)
     unknown(f, text->second);
   const auto operand = [&](const std::string& name) {
     for (std::size_t k = 0; k < f.operands.size(); ++k)
       if (f.operands[k].name == name) return k;
     unknown(f, text->second);
   };
-  m.capability(spv::CapabilityDotProduct);
-  m.capability(spv::CapabilityDotProductInput4x8BitPacked);
-  m.extension("SPV_KHR_integer_dot_product");
+  if (!fused) {
+    m.capability(spv::CapabilityDotProduct);
+    m.capability(spv::CapabilityDotProductInput4x8BitPacked);
+    m.extension("SPV_KHR_integer_dot_product");
+  }
   memo_.clear();
   kept_.clear();
   const auto row = [&](ir::Id buffer, Type t, std::span<const std::int64_t> at) {
@@ -102,6 +106,28 @@ void Emitter::call_of_user(const ir::Call& call, const ir::Intrinsic& f) {
   const ir::Id result = call.actuals[to].buffer;
   const Type t = f.operands[to].type;
   const Value old = row(result, t, sums);
+  const auto keep = [&](const Value& all) {
+    if (are_neighbours(sums) && sums.size() > 1)
+      return store_at(result, ir::ramp(ir::index(sums[0]), ir::index(1), static_cast<int>(sums.size())), all, {});
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      store_at(result, ir::index(sums[i]), Value{t, {lane(all, static_cast<int>(i))}}, {});
+  };
+  if (fused) {
+    if (!t.is_float()) unknown(f, text->second);
+    Value factors[2];
+    for (std::size_t n = 0; n < 2; ++n) {
+      const std::size_t k = operand(named[n + 1].name);
+      const std::vector<std::int64_t> all = registers_of(f.operands[k], call.actuals[k]);
+      if (f.operands[k].type != t || (all.size() != 1 && all.size() != sums.size())) unknown(f, text->second);
+      factors[n] = row(call.actuals[k].buffer, t, all);
+      if (all.size() < sums.size())
+        factors[n] = gather(t.with_lanes(static_cast<int>(sums.size())), std::vector<Piece>(sums.size(), factors[n].pieces[0]));
+    }
+    Value all{t.with_lanes(static_cast<int>(sums.size())), {}};
+    for (std::size_t p = 0; p < old.pieces.size(); ++p)
+      all.pieces.push_back(math.fma_of_machine(factors[0].pieces[p], factors[1].pieces[p], old.pieces[p]));
+    return keep(all);
+  }
   std::vector<Piece> lanes;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     Ref factors[2];
@@ -118,11 +144,7 @@ void Emitter::call_of_user(const ir::Call& call, const ir::Intrinsic& f) {
         t};
     lanes.push_back(math.binary(ir::Op::add, lane(old, static_cast<int>(i)), product));
   }
-  if (are_neighbours(sums) && lanes.size() > 1) {
-    const Expr at = ir::ramp(ir::index(sums[0]), ir::index(1), static_cast<int>(lanes.size()));
-    return store_at(result, at, gather(t.with_lanes(static_cast<int>(lanes.size())), lanes), {});
-  }
-  for (std::size_t i = 0; i < lanes.size(); ++i) store_at(result, ir::index(sums[i]), Value{t, {lanes[i]}}, {});
+  keep(gather(t.with_lanes(static_cast<int>(lanes.size())), lanes));
 }
 
 }  // namespace ashlar::codegen::spirv
