@@ -120,6 +120,9 @@ bool by_conv(Draft& d, Id result, std::set<Id>& taken) {
   const auto parts = detail::conv_parts(d.program(), d.stage(sum));
   if (!parts || !fresh(sum) || !fresh(result) || (parts->rim && !fresh(parts->rim))) return false;
   const auto dims = spatial_of(d.stage(sum));
+  // The family takes channels first, then rows and columns of the window: floats in another order would be added otherwise.
+  const bool in_order = parts->c == 0 && parts->r < parts->s;
+  if (!in_order && d.stage(sum).values[0].type().is_float()) return false;
   if (d.sizes().extent(d.stage(sum), dims[parts->o].id) < few_channels) return false;
   const std::string of = d.stage(result).name;
   if (parts->rim) d.choice(parts->rim);

@@ -237,6 +237,24 @@ TEST_CASE("on devices") {
     m.out(y);
     return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], x, W); });
   });
+  for (const ops::Layout layout : {ops::Layout::channels_first, ops::Layout::channels_last})
+    fits_devices("conv2d", [=](Maker& m) {
+      const bool last = layout == ops::Layout::channels_last;
+      const Tensor x = m.in("x", f32, last ? std::vector<Extent>{2, M, N, K} : std::vector<Extent>{2, K, M, N}),
+                   w = m.in("w", f32, last ? std::vector<Extent>{3, 3, K, 32} : std::vector<Extent>{32, K, 3, 3});
+      const auto y = ops::conv2d(x, w, Tensor(), {.padding = {1, 1}, .layout = layout});
+      m.out(y);
+      return Steps([=](Schedule& s) { schedules::gpu_conv(s, s[y.sum], s[y.result]); });
+    });
+  fits(
+      "attention",
+      [](Maker& m) {
+        const Tensor q = m.in("q", bf16, {1, 2, M, 64}), k = m.in("k", bf16, {1, 2, N, 64}), v = m.in("v", bf16, {1, 2, N, 64});
+        const auto y = ops::attention(q, k, v, {.causal = ops::Causal::last, .finite = true});
+        m.out(y);
+        return Steps([=](Schedule& s) { schedules::gpu_attention(s, y); });
+      },
+      {"cuda-sm_80", "cuda-sm_90a"}, "by mma_f32_bf16_f32");
   fits_devices("max_pool2d", [](Maker& m) {
     const Tensor x = m.in("x", f32, {1, 3, M, N}), y = ops::max_pool2d(x, {.window = {3, 3}, .stride = {1, 1}});
     m.out(y);

@@ -12,9 +12,7 @@ namespace {
 std::string refusal_of(const std::function<void()>& f) {
   try {
     f();
-  } catch (const RefusalError& e) {
-    return e.refusal.expected + ", found " + e.refusal.found;
-  }
+  } catch (const RefusalError& e) { return e.refusal.expected + ", found " + e.refusal.found; }
   return "";
 }
 
@@ -40,6 +38,7 @@ TEST_CASE("tensor cores that a target lacks, and types that they do not take, ar
         "Rounding::to_tf32 or Rounding::to_3xtf32 for factors of f32, found Rounding::of_machine");
   CHECK(refusal_of([] { ampere::mma(bf16, f32, Rounding::to_tf32); }) ==
         "Rounding::of_machine for factors of bf16, found Rounding::to_tf32");
+  CHECK(refusal_of([] { ampere::mma_rounding_left(f32); }) == "a right factor of f16 or bf16, found f32");
   CHECK(refusal_of([] { ampere::mma(bf16, bf16, Rounding::of_machine); }) == "sums in f32, or of f16 in f16, found bf16");
   CHECK(refusal_of([] { ampere::mma(f64, f64, Rounding::of_machine); }) ==
         "elements of f16, bf16, f32, i8, u8, e4m3 or e5m2, found f64");
@@ -56,7 +55,8 @@ TEST_CASE("a text may name some registers of a fragment") {
       intrinsic("two", [&](Meaning& m) {
         Tensor from = m.read("from", f32, {16, 8}, Scope::fragment), to = m.write("to", f32, {16, 8}, Scope::fragment);
         m.means(to, [&](Var i, Var j) { return from(i, j); });
-        for (const Tensor& t : {from, to}) m.holds(t, 32, [](Var i, Var j) { return held(i % 8 * 4 + j / 2, j % 2 + i / 8 * 2); });
+        for (const Tensor& t : {from, to})
+          m.holds(t, 32, [](Var i, Var j) { return held(i % 8 * 4 + j / 2, j % 2 + i / 8 * 2); });
         m.emit(Backend::ptx, text);
       });
     });

@@ -217,7 +217,8 @@ void gpu_attention(Schedule& s, const ops::Attention& y, const GpuAttentionOptio
   const auto parts = detail::attention_parts(s.scheduled().program, s[y.result].id());
   if (!parts)
     refuse(attention_family,
-           "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of a multiple of 16 elements up "
+           "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of a "
+           "multiple of 16 elements up "
            "to " +
                std::to_string(detail::most_of_attention),
            detail::definition(s, s[y.result]).name, where);
