@@ -17,6 +17,8 @@ class Product : public Generator {
     const Axis k{"k", K};
     C = compute("C", {M, N}, [&](Var i, Var j) { return sum(f32(A(i, k)) * f32(B(k, j)), k); });
   }
-  void schedule(Schedule& s) override { schedules::gpu_matmul(s, s[C], A, B, {.stages = stages, .part_k = part_k, .raster = raster}); }
+  void schedule(Schedule& s) override {
+    schedules::gpu_matmul(s, s[C], A, B, {.stages = stages, .part_k = part_k, .raster = raster});
+  }
 };
 ASHLAR_GENERATOR(Product, "product");
