@@ -47,6 +47,7 @@ constexpr Pass passes[] = {
     {"launches", [](State& s, const LowerOptions& o) { lowering::make_launches(s.kernel, o); }, Pass::For::devices},
     {"pipeline", [](State& s, const LowerOptions& o) { lowering::pipeline(s.kernel, o); }, Pass::For::devices},
     {"synchronise", [](State& s, const LowerOptions&) { lowering::synchronise(s.kernel); }, Pass::For::devices},
+    {"idle blocks", [](State& s, const LowerOptions&) { lowering::skip_idle_blocks(s.kernel); }, Pass::For::devices},
     {"tables", [](State& s, const LowerOptions&) { lowering::unroll_tables(s.kernel); }},
     {"interior", [](State& s, const LowerOptions& o) { lowering::specialise_interior(s.kernel, o); }},
     {"whole tiles", [](State& s, const LowerOptions&) { lowering::specialise_whole_tiles(s.kernel); }, Pass::For::devices},

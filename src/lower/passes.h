@@ -21,6 +21,7 @@ ir::Kernel flatten(ir::Program, const LowerOptions&, bool launches);  // the pro
 void make_launches(ir::Kernel&, const LowerOptions&);
 void pipeline(ir::Kernel&, const LowerOptions&);
 void synchronise(ir::Kernel&);
+void skip_idle_blocks(ir::Kernel&);
 void specialise_interior(ir::Kernel&, const LowerOptions&);
 void hoist_guards(ir::Kernel&);
 void choose_remainders(ir::Kernel&);

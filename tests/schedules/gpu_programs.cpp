@@ -255,6 +255,8 @@ void products(std::vector<DeviceProgram>& all) {
   matmul("product of bf16 in parts of k", bf16, {.part_k = 60}, in_parts);
   matmul("product of f16 in parts of k, B [j, k]", f16, {.part_k = 96, .transposed_b = true},
          {{{33, 200}, {70, 200}}, {{66, 97}, {9, 97}}, {{0, 96}, {4, 96}}});
+  matmul("product of bf16, three rows of blocks in a group", bf16, {.raster = 3},
+         {{{390, 24}, {24, 70}}, {{257, 16}, {16, 136}}, {{0, 8}, {8, 8}}});
   matmul("product of i8 in parts of k", i8, {.part_k = 64}, in_parts);
   matmul("product of f32 in parts of k", f32, {.part_k = 40}, in_parts);
   matmul("product of f32 as tf32 in parts of k", f32, {.math = schedules::GpuMatmulOptions::Math::tf32, .part_k = 64},

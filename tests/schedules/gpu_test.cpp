@@ -239,6 +239,7 @@ TEST_CASE("products: what is refused") {
         "gpu_test.cpp: gpu_matmul: expected tiles in at most 32768 bytes of shared memory, what a block has on vulkan, found "
         "65536 bytes");
   CHECK(of_product({.part_k = -1}) == "gpu_test.cpp: gpu_matmul: expected part_k of at least 0, found -1");
+  CHECK(of_product({.raster = -1}) == "gpu_test.cpp: gpu_matmul: expected raster of at least 0, found -1");
   CHECK(of_product({.part_k = 32}, Target::parse("vulkan")) ==
         "gpu_test.cpp: gpu_matmul: expected a CUDA device, for parts of k, found vulkan");
   CHECK(of_product({.math = schedules::GpuMatmulOptions::Math::tf32, .stages = 7}, Target::parse("cuda-sm_86")) ==

@@ -33,7 +33,7 @@
 // and f32 gets them if `math` asks for tf32. A block computes 128 x 128 results, each of its four warps 64 x 64; 64 x 64 and 32
 // x 32 where the sizes are numbers and so small that most of the chip would be idle:
 //
-//   for bi, for bj                          block_y, block_x
+//   for groups of bi, for bj, for bi in 8   block_z, block_y, block_x: neighbours run together and share tiles in L2
 //     for w in 4                            warp
 //       sums, 64 x 64 in the registers of a warp:
 //         for ko (64 bytes of a row at a time)
@@ -76,6 +76,9 @@ struct GpuMatmulOptions {
   // copies. 0: by tensor cores as described above, else all of them. Parts of f32 regroup a sum.
   std::int64_t part_k = 0;
   static constexpr std::int64_t all_k = INT64_MAX;
+  // By tensor cores: rows of blocks in a group, whose blocks follow each other down, then beside each other, for the sake of
+  // L2. 0: 8, or fewer so that groups are full; 1: row after row.
+  int raster = 0;
   bool transposed_a = false;  // A is read at [.., k, i]
   bool transposed_b = false;  // B is read at [.., j, k]
 };

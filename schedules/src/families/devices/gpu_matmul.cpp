@@ -151,6 +151,7 @@ void expect_product(const Schedule& s, const Stage& product, const GpuMatmulOpti
   expect_option(family, "block_k", o.block_k, 0, where);
   expect_option(family, "stages", o.stages, 0, where);
   expect_option(family, "part_k", o.part_k, 0, where);
+  expect_option(family, "raster", o.raster, 0, where);
   if (o.part_k > 0 && o.part_k != GpuMatmulOptions::all_k && s.target().device().kind != Device::Kind::cuda)
     refuse(family, "a CUDA device, for parts of k", std::string(s.target().text()), where);
   expect_threads(family, "threads_i", s, o.threads_i, where);

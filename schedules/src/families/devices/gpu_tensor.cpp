@@ -10,9 +10,13 @@
 // In a tile the 16 bytes of a row change places with those of other rows, so that the eight rows that ldmatrix reads at once
 // lie in different banks. Past the ends of M, N and K the tiles hold zeros, and the sums of whole tiles are computed, so the
 // loop has no condition; results have.
+//
+// Blocks start along x first: those of eight rows one below the other, then beside each other, so that what runs at one time
+// reads few tiles of A and of B, which L2 keeps. Blocks of the last group that lie below the results end at once.
 #include "schedules/src/families/devices/gpu_tensor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <ashlar/instructions/ampere.h>
 #include <ashlar/ir/build.h>
@@ -112,6 +116,9 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
   };
   const bool small = count(t.block_i, t.block_j) * 4 < s.target().device().multiprocessors;
   if (small) t.block_i = t.block_j = 64, t.warp_i = t.warp_j = 32;
+  // As many rows of blocks in each group as fill groups of at most 8.
+  const std::int64_t rows = blocks(nest[nest.size() - 2], t.block_i), groups = (rows + 7) / 8;
+  t.raster = o.raster > 0 ? o.raster : groups > 0 ? static_cast<int>((rows + groups - 1) / groups) : 1;
   const Expr terms = product.reduction(where).extent(where);
   const std::int64_t most = number_or(terms, GpuMatmulOptions::all_k);
   if (o.part_k > 0)
@@ -130,18 +137,24 @@ void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const T
   expect_shared(s, t.stages * std::int64_t{t.block_i + t.block_j} * t.block_k * type_a.bytes(), where);
   const std::vector<Stage> starts = start_copies(s, sums, Scope::shared, where);
 
-  const Tiles blocks = result.tile(nest[batch], nest[batch + 1], t.block_i, t.block_j, Tail::cover, where);
-  const Tiles warps = result.tile(blocks.inner_i, blocks.inner_j, t.warp_i, t.warp_j, Tail::exact, where);
-  std::vector<Loop> order{blocks.outer_i, blocks.outer_j};
-  if (batch > 0) {
-    const Loop all = fused(result, {nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(batch)}, where);
-    result.bind(all, gpu::block_z, where);
-    order.insert(order.begin(), all);
+  // Groups of rows of blocks: those of a group are one below the other, then beside each other.
+  Loop rows_of_group = nest[batch], group;
+  if (t.raster > 1) {
+    const Split groups = result.split(nest[batch], std::int64_t{t.raster} * t.block_i, Tail::cover, where);
+    group = groups.outer, rows_of_group = groups.inner;
   }
-  for (const Loop& l : {warps.outer_i, warps.outer_j, warps.inner_i, warps.inner_j}) order.push_back(l);
+  const Split rows = result.split(rows_of_group, t.block_i, t.raster > 1 ? Tail::exact : Tail::cover, where);
+  const Split columns = result.split(nest[batch + 1], t.block_j, Tail::cover, where);
+  const Tiles warps = result.tile(rows.inner, columns.inner, t.warp_i, t.warp_j, Tail::exact, where);
+  std::vector<Loop> outer(nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(batch));
+  Loop y = rows.outer, x = columns.outer;  // blocks start along x first
+  if (t.raster > 1) outer.push_back(group), std::swap(x, y);
+  std::vector<Loop> order = outer;
+  for (const Loop& l : {y, x, warps.outer_i, warps.outer_j, warps.inner_i, warps.inner_j}) order.push_back(l);
   result.reorder(order, where);
   const Loop warp = result.fuse(warps.outer_i, warps.outer_j, where);
-  result.bind(blocks.outer_i, gpu::block_y, where).bind(blocks.outer_j, gpu::block_x, where).bind(warp, gpu::warp, where);
+  if (!outer.empty()) result.bind(fused(result, outer, where), gpu::block_z, where);
+  result.bind(y, gpu::block_y, where).bind(x, gpu::block_x, where).bind(warp, gpu::warp, where);
 
   sums.compute_at(warp, where);
   const int deep = ampere::depth(t.factors);

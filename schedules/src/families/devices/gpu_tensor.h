@@ -12,6 +12,7 @@ namespace ashlar::schedules::detail {
 struct TensorTiles {
   Type factors, sums;
   int block_i = 128, block_j = 128, warp_i = 64, warp_j = 64, block_k = 32, stages = 4;
+  int raster = 1;           // rows of blocks in a group; 1: no groups
   std::int64_t part_k = 0;  // terms that a block adds up; 0: all of them
 };
 
