@@ -25,12 +25,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KFor;
-using ir::KStmt;
-using ir::Op;
-
 // mod(k + rest, stages)
 struct Remainder {
   Expr rest;

@@ -23,11 +23,6 @@
 namespace ashlar::lowering {
 namespace {
 
-using analysis::Facts;
-using ir::Id;
-using ir::KStmt;
-using ir::Op;
-
 class Idle {
  public:
   Idle(const ir::Kernel& kernel, const ir::KLaunch& launch, const Facts& facts) : kernel_(kernel), facts_(facts) {
