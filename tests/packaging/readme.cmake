@@ -49,7 +49,7 @@ if(at EQUAL -1)
   message(FATAL_ERROR "${PAGE}: the code of sharpen has no such loop:${loop}")
 endif()
 
-if(NOT page MATCHES "replace the call of the family by `([^`]*)`")
+if(NOT page MATCHES "replace the call of the family with `([^`]*)`")
   message(FATAL_ERROR "${PAGE} does not say what is refused")
 endif()
 set(refused "${CMAKE_MATCH_1}")

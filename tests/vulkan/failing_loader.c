@@ -14,12 +14,13 @@ LOADER_FUNCTIONS(DECLARE)
 #undef DECLARE
 
 /* What is watched, of the loader, the instance and the device alike. */
-#define WATCHED(X)                                                                                                 \
-  X(CreateInstance)                                                                                                \
-  X(GetInstanceProcAddr) X(GetDeviceProcAddr) X(CreateDevice) X(EnumerateDeviceExtensionProperties)                \
-      X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties) X(GetPhysicalDeviceProperties2)          \
-          X(GetBufferMemoryRequirements) X(AllocateMemory) X(FreeMemory) X(BeginCommandBuffer) X(EndCommandBuffer) \
-              X(CreateComputePipelines) X(CreateShaderModule) X(QueueSubmit)
+#define WATCHED(X)                                                                                                    \
+  X(CreateInstance)                                                                                                   \
+  X(GetInstanceProcAddr)                                                                                              \
+  X(GetDeviceProcAddr) X(CreateDevice) X(EnumerateDeviceExtensionProperties) X(GetPhysicalDeviceMemoryProperties)     \
+      X(GetPhysicalDeviceProperties) X(GetPhysicalDeviceProperties2) X(GetBufferMemoryRequirements) X(AllocateMemory) \
+          X(FreeMemory) X(BeginCommandBuffer) X(EndCommandBuffer) X(CreateComputePipelines) X(CreateShaderModule)     \
+              X(QueueSubmit)
 
 enum { kMost = 256 };
 static struct {
@@ -39,7 +40,7 @@ static struct {
   uint32_t threads, shared_bytes, instance_flags;
   bool portable;
   uint32_t allocated[kMost];
-  int allocations, blocks;
+  int allocations, blocks, room;
   VkCommandBuffer recording[64];
   char enabled[1024];
   uint32_t words[1 << 15], word_count;
@@ -68,6 +69,7 @@ __attribute__((constructor)) static void begin(void) {
 void loader_fail(const char* function, int nth, int result) {
   strncpy(s.function, function, sizeof s.function - 1), s.countdown = nth, s.result = result;
 }
+void loader_room(int blocks) { s.room = blocks; }
 int loader_calls(const char* function) {
   for (int k = 0; k < 32; ++k)
     if (strcmp(s.calls[k].name, function) == 0) return s.calls[k].times;
@@ -167,6 +169,7 @@ static VkResult VKAPI_PTR wAllocateMemory(VkDevice d, const VkMemoryAllocateInfo
                                           VkDeviceMemory* made) {
   const VkResult told = called("vkAllocateMemory");
   if (told != VK_SUCCESS) return told;
+  if (s.room > 0 && s.blocks >= s.room) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
   if (s.types > 0 && (s.full >> s.heaps[info->memoryTypeIndex] & 1) != 0) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
   VkMemoryAllocateInfo in_real = *info;
   if (s.types > 0) in_real.memoryTypeIndex = 0;

@@ -270,7 +270,7 @@ TEST_CASE("a workspace that has no room beside the old one takes its place") {
     Queue q;
     (void)f.fill_workspace(q, 4096);
     const int before = loader().loader_calls("vkAllocateMemory");
-    loader().loader_fail("vkAllocateMemory", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    loader().loader_room(1);  // for the new one, once the first call has ended
     (void)f.fill_workspace(q, 8192);
     CHECK(loader().loader_calls("vkAllocateMemory") <= before + 2);
     CHECK(loader().loader_blocks_in_use() == 1);
