@@ -9,7 +9,7 @@
 //
 // Of each store to memory outside of the block, conditions around it and the lengths of loops say what must hold of the block,
 // whatever the thread and the iterations are. What must hold for all of them is tested once. It is the same for all threads of
-// a block, so they may meet inside.
+// a block, so they may meet inside. Blocks whose threads never meet have nothing to skip: their stores are under the conditions.
 #include <algorithm>
 #include <utility>
 
@@ -128,6 +128,14 @@ class Idle {
   bool failed_ = false;
 };
 
+// Do threads wait for others? A block without a barrier does nothing but what its stores ask for, under their conditions.
+bool waits(const std::vector<KStmt>& list) {
+  return std::ranges::any_of(list, [](const KStmt& s) {
+    if (s.is<ir::KSync>()) return true;
+    return std::ranges::any_of(s.bodies(), [](const auto* part) { return waits(*part); });
+  });
+}
+
 void launches(ir::Kernel& k, std::vector<KStmt>& list) {
   for (KStmt& s : list) {
     auto* launch = s.as<ir::KLaunch>();
@@ -135,7 +143,7 @@ void launches(ir::Kernel& k, std::vector<KStmt>& list) {
       for (auto* inside : s.bodies()) launches(k, *inside);
       continue;
     }
-    if (!launch->thread) continue;
+    if (!launch->thread || !waits(launch->body)) continue;
     Facts facts = facts_of(k);
     numbers(facts, *launch);
     const Expr some = Idle(k, *launch, facts).condition(launch->body);
