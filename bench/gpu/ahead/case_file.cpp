@@ -26,7 +26,7 @@ Kind kind_of(const std::string& word, const char* const (&names)[n]) {
 
 std::string hex(const void* from, std::size_t bytes) {
   static const char digits[] = "0123456789abcdef";
-  std::string s = "x";  // a word also where there are none
+  std::string s = "x";  // so that no bytes are a word too
   for (std::size_t n = 0; n < bytes; ++n) {
     const unsigned b = static_cast<const unsigned char*>(from)[n];
     (s += digits[b >> 4]) += digits[b & 15u];

@@ -22,7 +22,7 @@ namespace ahead {
 struct Source {
   enum class Kind {
     fill,     // every byte is `seed`
-    reals,    // multiples of 1/4096 from -10000 to 10000 of them, whole numbers where the type is no float
+    reals,    // n / 4096 for n from -10000 to 10000; for integer types, whole numbers
     whole,    // whole numbers from -2 to 2, from 0 to 4 where unsigned
     bits,     // any bytes
     numbers,  // tests/generators/op_arguments.h, from the state `seed` on

@@ -2,7 +2,7 @@
 // ceilings: what a CUDA device reaches, by kernels that do nothing else; each checks what it computed. Lines of JSON as of
 // bench/gpu/check.h, with "rate" and "unit".
 //
-//   ceilings --probe | --list | --ptx NAME | [--short] NAME ...      --short: little work, for a driver that is no device
+//   ceilings --probe | --list | --ptx NAME | [--short] NAME ...      --short: little work, for a driver without a device
 #include <dlfcn.h>
 
 #include <cmath>
@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
     }
     if (words[0] == "--ptx" && words.size() == 2) {
       const Ceiling& c = named(words[1]);
-      if (!c.kernel) throw std::runtime_error(words[1] + " is no kernel");
+      if (!c.kernel) throw std::runtime_error(words[1] + " is not a kernel");
       return std::fputs(c.kernel().ptx.c_str(), stdout) < 0;
     }
     std::string why;

@@ -100,7 +100,7 @@ bool run_call(const Place& place, const ashlar_abi1_desc* f, const std::vector<A
   if (code != ASHLAR_OK) {
     std::string text(ashlar_error_text(ashlar_last_error(), nullptr, 0), '\0');
     ashlar_error_text(ashlar_last_error(), text.data(), text.size() + 1);
-    // A target's objects are for a chip or a feature that this device need not have: that is no failure of the kernel.
+    // A target's objects may need a chip or a feature that this device lacks. The kernel has not failed then.
     o.result = code == ASHLAR_E_TARGET ? "refused" : "error", o.text = shapes(call) + ": " + text;
     return false;
   }

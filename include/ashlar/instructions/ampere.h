@@ -3,9 +3,10 @@
 // Instructions of a warp on NVIDIA devices from sm_80 on, for tensorize: products of small matrices by the tensor cores, and
 // the loads of their operands from shared memory.
 //
-//   acc.tensorize(ci, ampere::mma(f16, f32, Rounding::of_machine));  // for ci, cj in 16, for kc in 16: acc[ci, cj] += A[ci,
-//   kc] B[kc, cj] a.tensorize(ri, ampere::load_left(f16));                         // for ri, ci in 16: a[ri, ci] = tile[ri,
-//   ci]
+//   acc.tensorize(ci, ampere::mma(f16, f32, Rounding::of_machine));
+//     for ci, cj in 16, for kc in 16: acc[ci, cj] += A[ci, kc] B[kc, cj]
+//   a.tensorize(ri, ampere::load_left(f16));
+//     for ri, ci in 16: a[ri, ci] = tile[ri, ci]
 //
 // Operands of mma, and what the loads write, lie in Scope::fragment; what the loads read lies in Scope::shared, in rows of at
 // least 16 bytes that start at multiples of 16 bytes. Which lane holds which element is in the PTX ISA, "Warp Level Matrix
@@ -36,8 +37,7 @@ int depth(Type factors);
 //   f16           f32, f16     sm_80
 //   bf16          f32          sm_80
 //   f32           f32          sm_80; Rounding::to_tf32 or to_3xtf32
-//   e4m3, e5m2    f32          sm_100 (chips from sm_89 on have it, but from PTX ISA 8.4 on, which is written for sm_100a
-//   alone)
+//   e4m3, e5m2    f32          sm_100 (sm_89 and later have it too, but with PTX ISA 8.4, which is emitted for sm_100a only)
 Intrinsic mma(Type factors, Type sums, Rounding, Where = Where::current());
 // How a factor lies where it is loaded from: in rows of k, A [i, k] and B [j, k], or in columns of it, A [k, i] and B [k, j].
 enum class Lies { rows, columns };
@@ -48,8 +48,8 @@ Intrinsic mma(Type a, Type b, Lies right = Lies::rows, Where = Where::current())
 
 // c[i, j] += sum over k of a[i, k] * b[k, j], where a is of f32 and b of f16 or bf16: c [16, 16], a [16, 16], b [16, 16]. The
 // hardware takes a rounded to the type of b; the description does not round, so they differ by the rounding of each element of
-// a (2^-11 of it for f16, 2^-8 for bf16). A lane holds the elements of a that it holds of c: sums of one product, and what is
-// computed of them, are the left factor of the next one as they stand.
+// a (2^-11 of it for f16, 2^-8 for bf16). A lane holds the same elements of a as of c, so the sums of one product, and
+// values computed from them, can be the left factor of the next one without moving between lanes.
 Intrinsic mma_rounding_left(Type right, Where = Where::current());
 
 // Fragments from shared memory by one ldmatrix.x4, for elements of 8, 16 or 32 bits; 16 x depth elements. `columns`: the tile

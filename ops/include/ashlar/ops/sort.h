@@ -20,20 +20,19 @@ Expr equal(const Expr& a, const Expr& b);
 }  // namespace detail
 
 // How to sort rows.
-//   counting   counts, for each element, the elements that come before it: n^2 independent comparisons, for rows of some
-//              hundreds. Any extents and types
+//   counting   counts, for each element, the elements that come before it: n^2 independent comparisons, for rows of a few
+//              hundred elements. Takes any extents and types
 //   network    the bitonic sorter of K. E. Batcher, "Sorting networks and their applications", AFIPS 1968:
 //              log2(n) (log2(n) + 1) / 2 steps, each of which compares and exchanges all elements in pairs. For devices.
-//              Extents that are numbers up to 16384; types of at most 32 bits
+//              Takes constant extents up to 16384 and types of at most 32 bits
 enum class SortBy { counting, network };
 
 // x: of rank 1 to 4.
 struct Sorted {
-  Tensor rank;  // by counting: the place of each element in the result, i64
-  Tensor
-      network;    // by a network: [steps + 1, ...], i64; in the upper half of each word an element, in the lower half its index
-  Tensor index;   // the index in x of each element of the result (argsort), i64
-  Tensor result;  // the elements in order
+  Tensor rank;     // counting: the place of each element in the result, i64
+  Tensor network;  // network: [steps + 1, ...], i64; the upper half of a word holds an element, the lower half its index
+  Tensor index;    // the index in x of each element of the result (argsort), i64
+  Tensor result;   // the elements in order
   operator Tensor() const { return result; }
 };
 Sorted sort(const Tensor& x, int axis = -1, bool descending = false, SortBy by = SortBy::counting,
