@@ -38,9 +38,9 @@ def main():
     made = subprocess.run(['cmake', '-G', 'Ninja', '-S', source, '-B', single, '-DASHLAR_UNITY=OFF'], capture_output=True, text=True)
     if made.returncode:
         sys.exit(made.stderr)
-    # headers that generators write are those of BUILD
-    jobs = {e['file']: e['command'].replace(str(single), str(build))
-            for e in json.loads((single / 'compile_commands.json').read_text()) if e['file'] in files}
+    # files that the build writes are those of BUILD
+    commands = json.loads((single / 'compile_commands.json').read_text().replace(str(single), str(build)))
+    jobs = {e['file']: e['command'] for e in commands if e['file'] in files}
     absent = files - set(jobs)
     if absent:
         sys.exit(f'no command for {", ".join(sorted(absent))}')

@@ -29,8 +29,14 @@ int Tape::add(const Expr& e, Slots& slots, Memory& memory, std::unordered_map<co
   const ir::Node* n = e.node();
   if (!n) throw InternalError("interpreter: an empty expression");
   if (const auto at = seen.find(n); at != seen.end()) return at->second;
-  Node node{n->op, n->type.element(), n->type.lanes > 1, false, 0, n->count, -1, n->name, nullptr, {}, 0, {}, false};
-  if (n->op == Op::int_const || n->op == Op::float_const) node.value = ir::value_of(e);
+  Node node;
+  node.op = n->op;
+  node.type = n->type.element();
+  node.vector = n->type.lanes > 1;
+  node.count = n->count;
+  node.name = n->name;
+  const bool constant = n->op == Op::int_const || n->op == Op::float_const;
+  if (constant) node.value = ir::value_of(e);
   if (n->op == Op::var) node.slot = slots.slot(n->id, slots.lanes(n->type));
   if (n->op == Op::load) node.slot = memory.resolve(n->id, n->name);
   if (n->op == Op::call) {
@@ -50,8 +56,12 @@ int Tape::add(const Expr& e, Slots& slots, Memory& memory, std::unordered_map<co
   lazy_ = lazy_ || node.lazy_select;
   node.first = static_cast<std::uint32_t>(operands_.size());
   operands_.insert(operands_.end(), operands.begin(), operands.end());
+  for (std::size_t k = 0; k < operands.size() && k < 3; ++k) node.in[k] = static_cast<std::uint32_t>(operands[k]);
+  if (!operands.empty()) node.direct = ir::direct(n->op, node.type, nodes_[node.in[0]].type);
+  if (node.direct) node.value.type = node.type;
   nodes_.push_back(node);
   const int index = static_cast<int>(nodes_.size()) - 1;
+  if (!constant) steps_.push_back(static_cast<std::uint32_t>(index));
   seen.emplace(n, index);
   return index;
 }
@@ -177,7 +187,7 @@ const Value& Tape::need(int index, int lane) {
     n.value = need(operands_[n.first + (taken ? 1 : 2)], lane);
   } else {
     for (std::uint32_t k = 0; k < n.count; ++k) need(operands_[n.first + k], lane);
-    compute(n, lane);
+    if (!compute_direct(n)) compute(n, lane);
   }
   n.stamp = now;
   return n.value;
@@ -199,8 +209,15 @@ Value Tape::run(int lane) {
 
 const Tape::Node& Tape::evaluate(int lane) {
   if (lane == 0) some_without_ = false;
-  for (Node& n : nodes_)
-    if (lane == 0 || n.vector) strict_ ? compute_strict(n, lane) : compute(n, lane);
+  for (const std::uint32_t step : steps_) {
+    Node& n = nodes_[step];
+    if (lane > 0 && !n.vector) continue;
+    if (!some_without_ && compute_direct(n)) {
+      if (n.missing) n.missing = nullptr;
+      continue;
+    }
+    strict_ ? compute_strict(n, lane) : compute(n, lane);
+  }
   return nodes_.back();
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/direct.h>
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/vscale.h>
@@ -79,27 +80,33 @@ class Tape {
 
  private:
   struct Node {
-    ir::Op op;
-    Type type;    // of one lane
-    bool vector;  // more than one lane
-    bool lazy_select;
-    std::uint32_t first, count;
-    int slot;  // var: slot; load: what Memory::resolve gave
-    const char* name;
-    const ir::Function* function;     // call
-    Value value;                      // the latest result; constants: theirs for ever
-    std::uint64_t stamp;              // when it was computed
+    ir::Op op = ir::Op::int_const;
+    bool vector = false;  // more than one lane
+    bool lazy_select = false;
+    bool reads = false;  // there is a load, a promise or a call in it
+    Type type;           // of one lane
+    Value value;         // the latest result; constants: theirs for ever
+    ir::Direct direct = nullptr;
+    std::uint32_t in[3] = {};  // the first three operands; all of them are in operands_
+    std::uint32_t first = 0, count = 0;
+    int slot = -1;                    // var: slot; load: what Memory::resolve gave
+    std::uint64_t stamp = 0;          // when it was computed
     std::exception_ptr missing = {};  // strict: why it has no value
-    bool reads = false;               // there is a load, a promise or a call in it
+    const char* name = nullptr;
+    const ir::Function* function = nullptr;  // call
   };
   int add(const Expr&, Slots&, Memory&, std::unordered_map<const ir::Node*, int>&, Select);
   void compute(Node&, int lane);
+  bool compute_direct(Node& n) {  // false: not one of the frequent operators, or an index that leaves 63 bits
+    return n.direct && n.direct(nodes_[n.in[0]].value, nodes_[n.in[1]].value, nodes_[n.in[2]].value, n.value);
+  }
   void compute_strict(Node&, int lane);
   const Node& evaluate(int lane);         // a tape that is not lazy; what is missing does no harm yet
   const Value& need(int node, int lane);  // recursive, for lazy tapes
 
   std::vector<Node> nodes_;
   std::vector<int> operands_;
+  std::vector<std::uint32_t> steps_;  // the nodes that are no constants, in order
   Slots* slots_ = nullptr;
   Memory* memory_ = nullptr;
   bool lazy_ = false;

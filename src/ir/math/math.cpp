@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <ashlar/ir/direct.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -93,29 +94,37 @@ class Straight {
   }
 
   std::optional<Value> run(std::span<const Value> args) const {
-    std::vector<Value> registers(steps_.size());
+    constexpr std::size_t most = 64;  // on the stack; the longest expansions have more
+    std::array<Value, most> few;
+    std::vector<Value> many(steps_.size() > most ? steps_.size() : 0);
+    Value* registers = many.empty() ? few.data() : many.data();
     for (std::size_t k = 0; k < steps_.size(); ++k) {
       const Step& s = steps_[k];
       if (s.operand >= 0) {
         registers[k] = args[static_cast<std::size_t>(s.operand)];
       } else if (s.count == 0) {
         registers[k] = s.constant;
+      } else if (s.direct) {
+        registers[k].type = s.type;
+        if (!s.direct(registers[s.args[0]], registers[s.args[1]], registers[s.args[2]], registers[k])) return {};
       } else {
         Value in[3];
-        for (int a = 0; a < s.count; ++a) in[a] = registers[static_cast<std::size_t>(s.args[a])];
-        const auto v = evaluate(s.op, s.type, {in, static_cast<std::size_t>(s.count)});
+        for (std::size_t a = 0; a < s.count; ++a) in[a] = registers[s.args[a]];
+        const auto v = evaluate(s.op, s.type, {in, s.count});
         if (!v) return v;
         registers[k] = *v;
       }
     }
-    return registers.back();
+    return registers[steps_.size() - 1];
   }
 
  private:
   struct Step {
     Op op;
     Type type;
-    int operand = -1, count = 0, args[3] = {};
+    int operand = -1;
+    std::size_t count = 0, args[3] = {};
+    Direct direct = nullptr;
     Value constant;
   };
 
@@ -124,12 +133,13 @@ class Straight {
     Step s;
     s.op = op_of(e);
     s.type = e.type();
-    s.count = static_cast<int>(args_of(e).size());
+    s.count = args_of(e).size();
+    if (s.count > 0) s.direct = direct(s.op, s.type, args_of(e)[0].type());
     if (s.op == Op::var)
       s.operand = static_cast<int>(e.node()->id) - 1;
     else if (s.count == 0)
       s.constant = value_of(e);
-    for (int a = 0; a < s.count; ++a) s.args[a] = add(args_of(e)[static_cast<std::size_t>(a)], seen);
+    for (std::size_t a = 0; a < s.count; ++a) s.args[a] = static_cast<std::size_t>(add(args_of(e)[a], seen));
     steps_.push_back(s);
     seen.emplace(e.node(), static_cast<int>(steps_.size()) - 1);
     return static_cast<int>(steps_.size()) - 1;
