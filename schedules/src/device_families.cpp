@@ -282,7 +282,7 @@ std::optional<Expr> rows_that_fit(Draft& d, const std::vector<Id>& all) {
 bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
   const ir::Stage s = d.stage(id);
   if (!ordinary(s) || d.family(id).family == Family::external) return false;
-  if (by_attention(d, id, taken) || by_conv(d, id, taken)) return true;
+  if (by_attention(d, id, taken) || by_conv(d, id, taken) || by_last_step(d, id, taken)) return true;
   if (const auto product = product_before(d, id); product && by_tiles(d, *product, id)) {
     d.done(id, "computed of the sums of " + d.program().stage(product->stage).name + " in registers");
     taken.insert({id, product->stage});

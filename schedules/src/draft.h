@@ -159,6 +159,8 @@ void schedule_on_device(Draft&);  // device.cpp: all of the program
 // The stage, and those that are computed with it, by the family for devices that takes them; they are added to `taken`. False:
 // none does, and nothing was done.
 bool schedule_on_device_by_family(Draft&, Id stage, std::set<Id>& taken);  // device_families.cpp
+// device_last_step.cpp: a stage with the recurrence that it reads at one step. False: it reads none, and nothing was done.
+bool by_last_step(Draft&, Id stage, std::set<Id>& taken);
 // A condition on a Symbol: rows fit shared memory in the calls for which it holds. Empty if no launch reads rows more than
 // once, or if rows fit in every call or in none.
 std::optional<Expr> rows_that_fit(Draft&, const std::vector<Id>& all);

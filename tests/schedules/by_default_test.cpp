@@ -460,6 +460,35 @@ TEST_CASE("by default: steps that read other points belong to the threads of a b
   }
 }
 
+TEST_CASE("by default: a stage that reads the last step of a recurrence has it in shared memory on devices") {
+  lang::DefinitionScope scope;
+  const Symbol H{"H", {.min = 1}};
+  const Tensor x = input("x", f32, {H, 100}), wide = input("wide", f32, {H, 16384});
+  const auto text_of = [](const Scheduled& s) { return s.by.choices.text(); };
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    const Scheduled s({x}, {ops::sort(x, 1, false, ops::SortBy::network).result}, {}, target);
+    CHECK_MESSAGE(s.has("sort", "a block for each row, with the steps of sort_network that it reads"), text_of(s));
+    CHECK(s.has("sort_network", "in the launch of sort, two steps of a row in shared memory, by the threads of its block"));
+    s.same({{5, 100}, {5, 100}});
+    s.same({{1, 100}, {1, 100}});
+    // The elements are sorted along rows that lie apart.
+    const Scheduled turned({x}, {ops::sort(ops::transpose(x, {1, 0}), 0, true, ops::SortBy::network).result}, {}, target);
+    CHECK_MESSAGE(turned.has("sort_network", "two steps of a row in shared memory"), text_of(turned));
+    turned.same({{3, 100}, {100, 3}});
+    // Too long for shared memory; with a second reader; a reader of another step.
+    const Scheduled large({wide}, {ops::sort(wide, 1, false, ops::SortBy::network).result}, {}, target);
+    CHECK_MESSAGE(!large.has("sort_network", "shared memory"), text_of(large));
+    const auto both = ops::sort(x, 1, false, ops::SortBy::network);
+    const Tensor least = compute("least", {H}, [&](Var i) { return both.network(28, i, 0); });
+    const Scheduled two({x}, {both.result, least}, {}, target);
+    CHECK_MESSAGE(!two.has("sort_network", "shared memory"), text_of(two));
+    two.same({{2, 100}, {2, 100}, {2}});
+    const Tensor early = compute("early", {H, 128}, [&](Var i, Var j) { return both.network(3, i, j); });
+    const Scheduled third({x}, {early}, {}, target);
+    third.same({{2, 100}, {2, 128}});
+  }
+}
+
 TEST_CASE("by default: what is computed inside of a recurrence is a thread's on devices") {
   lang::DefinitionScope scope;
   const Symbol T{"T"}, H{"H"};
