@@ -11,6 +11,9 @@
 //     sum:     the same, with exp inlined
 //     result:  for jo, for ji in 256       thread_x, with exp inlined
 //
+// On CUDA devices, a reduction of rows of arguments loads 16 bytes at a time, so that a thread has neighbouring terms, where the
+// rows of a call begin and end at multiples of 16 bytes. Other calls take a second kernel.
+//
 // A block has several short rows, side by side along thread_y. What is computed for each element between two reductions is
 // inlined: recomputing it in each reader costs less than storing rows of any length. One value of a row (1 / sqrt of a
 // variance) is computed once by every thread. Sums are regrouped, by the shape of the block alone. A reduction that forbids

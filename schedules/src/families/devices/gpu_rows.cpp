@@ -26,7 +26,8 @@ namespace {
 using namespace detail;
 
 // Each thread reduces a part, and all of them get the whole; or, where sums may not be regrouped, each does all of it.
-void reduce_over_threads(Schedule& s, const Stage& stage, int threads, Where where) {
+void reduce_over_threads(Schedule& s, const Stage& stage, int threads, const std::optional<VectorTerms>& vectors, Where where) {
+  if (vectors && !s.attempt([&] { reduce_vectors(s, stage, *vectors, threads, where); })) return;
   (void)s.attempt([&] {
     const Loop terms = fused(stage, stage.reduction_loops(where), where);
     const Loop each = stage.split(terms, threads, Tail::guard, where).inner;
@@ -106,25 +107,34 @@ Stage shared_copy(Schedule& s, const Tensor& source, const std::vector<Stage>& r
                        : s.cache_read(source, {r[0], r[1], r[2]}, Scope::shared, where);
 }
 
-// Rows that several stages read are copied into shared memory, where all of a block's fit there: memory is read once.
-void copy_rows(Schedule& s, const std::vector<Stage>& stages, const Loop& row, int dims, int rows, int threads, Where where) {
+// The buffers whose rows several stages read, where all of a block's fit into shared memory together.
+std::map<ir::Id, std::vector<Stage>> read_often(const Schedule& s, const std::vector<Stage>& stages, int dims, int rows) {
   const analysis::Facts facts = analysis::facts_of_arguments(s.scheduled().program);
   std::int64_t left = most_of_rows(s);
-  for (const auto& [id, readers] : read_along(s, stages, dims)) {
-    const ir::Buffer b = s.scheduled().program.buffer(id);
+  std::map<ir::Id, std::vector<Stage>> found;
+  for (auto& [id, readers] : read_along(s, stages, dims)) {
+    const ir::Buffer& b = s.scheduled().program.buffer(id);
     if (readers.size() < 2 || readers.size() > 3 || !(b.scope == Scope::global) || b.role == ir::Role::constant) continue;
     Expr length = b.extents.empty() ? Expr() : b.extents.back();
     if (length.empty() && b.stage) length = s.scheduled().program.stage(b.stage).iters.back().end;
     const auto most = length.empty() ? std::nullopt : analysis::constant_max(length, facts);
     if (!most || *most * b.type.bytes() * rows > left) continue;
-    const auto refused = s.attempt([&] {
+    left -= *most * b.type.bytes() * rows;
+    found.emplace(id, std::move(readers));
+  }
+  return found;
+}
+
+// Rows are copied into shared memory: global memory is read once.
+void copy_rows(Schedule& s, const std::map<ir::Id, std::vector<Stage>>& often, const Loop& row, int threads, Where where) {
+  for (const auto& [id, readers] : often)
+    (void)s.attempt([&] {
+      const ir::Buffer b = s.scheduled().program.buffer(id);
       const Stage copy = shared_copy(s, tensor_of(s, id, where), readers, where);
       copy.compute_at(row, where);
       const Loop along = copy.spatial_loops(where).back();
       elements_over_threads(copy, {along}, threads, b.stage == 0 ? lanes_along(s, b.type, along, where) : 1, where);
     });
-    if (!refused) left -= *most * b.type.bytes() * rows;
-  }
 }
 
 }  // namespace
@@ -174,6 +184,15 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
   const ir::Program& program = s.scheduled().program;
   const Type stored = program.buffer(detail::definition(s, result).buffers.front()).type;
   outer.resize(static_cast<std::size_t>(dims));
+  const bool one_row = outer.empty() && !kept.empty() && !reduces(result) && !elements.empty();
+  std::map<ir::Id, std::vector<Stage>> often;
+  if (one_row || !outer.empty()) often = read_often(s, members, dims, rows);
+  std::set<ir::Id> copied;
+  for (const auto& [id, readers] : often) copied.insert(id);
+  const bool by_vectors = read_arguments(s, members);
+  const auto vectors_of = [&](const Stage& stage) {
+    return by_vectors ? vector_terms(s, stage, threads, copied, where) : std::nullopt;
+  };
   Loop row;  // where what a row needs is computed
   if (!outer.empty()) {
     row = detail::fused(result, outer, where);
@@ -183,17 +202,16 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
     } else {
       result.bind(row, gpu::block_x, where);
     }
-  } else if (!kept.empty() && !reduces(result) && !elements.empty()) {  // one row, one block
+  } else if (one_row) {  // one block
     const Split whole = result.split(detail::fused(result, elements, where), Parts{1}, Tail::guard, where);
     result.bind(row = whole.outer, gpu::block_x, where);
     elements = {whole.inner};
   }
   if (reduces(result))
-    reduce_over_threads(s, result, threads, where);
+    reduce_over_threads(s, result, threads, vectors_of(result), where);
   else if (!elements.empty())
-    elements_over_threads(
-        result, elements, threads,
-        elements.size() == 1 && read_arguments(s, members) ? lanes_along(s, stored, elements.front(), where) : 1, where);
+    elements_over_threads(result, elements, threads,
+                          elements.size() == 1 && by_vectors ? lanes_along(s, stored, elements.front(), where) : 1, where);
   if (row.id() == 0) {  // one result, or several of terms that are no row: launches of their own
     for (const Stage& stage : kept) gpu_rows(s, {stage}, o, where);
     return;
@@ -203,15 +221,14 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
     stage.compute_at(row, where);
     if (reduces(stage)) {
       stage.store_in(Scope::registers, where);
-      reduce_over_threads(s, stage, threads, where);
+      reduce_over_threads(s, stage, threads, vectors_of(stage), where);
     } else {
       const std::vector<Loop> own = along(stage);
       stage.store_in(own.empty() ? Scope::registers : Scope::shared, where);
       if (!own.empty()) elements_over_threads(stage, own, threads, 1, where);
     }
   }
-  kept.push_back(result);
-  copy_rows(s, kept, row, dims, rows, threads, where);
+  copy_rows(s, often, row, threads, where);
 }
 
 }  // namespace ashlar::schedules
