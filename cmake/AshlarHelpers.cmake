@@ -23,6 +23,7 @@
 # An application links the library alone: the compiler is no part of it, only the runtime is.
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/AshlarCross.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/AshlarKits.cmake")
 
 function(ashlar_add_generator name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES;COMPILE_DEFINITIONS;INCLUDE_DIRECTORIES")
@@ -74,6 +75,16 @@ function(ashlar_default_target out)
   set(${out} "${cpu}-${os}" PARENT_SCOPE)
 endfunction()
 
+# The same, and on x86-64 its levels, of which each call runs the best that the processor has.
+function(ashlar_default_targets out)
+  ashlar_default_target(target)
+  if(target MATCHES "^x86-64-(linux|windows|macos|android)$")
+    set(os "${CMAKE_MATCH_1}")
+    set(target x86-64-v4-${os} x86-64-v3-${os} x86-64-${os})
+  endif()
+  set(${out} "${target}" PARENT_SCOPE)
+endfunction()
+
 # GPUs alone are launched by what this project is built for, where a name does not say otherwise. (Beside processors the generator
 # sees to that.)
 function(ashlar_launched_here targets)
@@ -115,14 +126,12 @@ function(ashlar_add_library name)
     message(FATAL_ERROR "ashlar_add_library(${name}): BACKEND is llvm or c, not \"${arg_BACKEND}\"")
   endif()
   if(NOT arg_TARGETS)
-    ashlar_default_target(arg_TARGETS)
-    if(arg_TARGETS MATCHES "^x86-64-(linux|windows|macos|android)$" AND arg_BACKEND STREQUAL "llvm")
-      set(one ${arg_EMIT})  # what is written for one target
-      list(FILTER one INCLUDE REGEX "^(c|schedule|schedule_cpp)$")
-      if(NOT one)
-        string(REPLACE "x86-64-" "" os "${arg_TARGETS}")
-        set(arg_TARGETS x86-64-v4-${os} x86-64-v3-${os} x86-64-${os})
-      endif()
+    set(one ${arg_EMIT})  # what is written for one target
+    list(FILTER one INCLUDE REGEX "^(c|schedule|schedule_cpp)$")
+    if(one OR arg_BACKEND STREQUAL "c")
+      ashlar_default_target(arg_TARGETS)
+    else()
+      ashlar_default_targets(arg_TARGETS)
     endif()
   endif()
   string(REPLACE "," ";" arg_TARGETS "${arg_TARGETS}")  # as on the command line

@@ -30,6 +30,8 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::schedule, "schedule", "", ".schedule.json", "the schedule's steps, for --replay"},
       {OutputKind::schedule_cpp, "schedule_cpp", "", ".schedule.h", "the schedule's steps as C++, one call each"},
       {OutputKind::explain, "explain", "", ".explain.txt", "what the kernel takes of its target, with no device present"},
+      {OutputKind::torch, "torch", "", ".torch.c", "C that registers the kernel as an operator of PyTorch; needs --namespace"},
+      {OutputKind::torch_python, "torch_python", "_", ".py", "the operator's Python module: fake kernel, vmap, derivative"},
   };
   return kinds;
 }
@@ -49,6 +51,8 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::schedule:
     case OutputKind::schedule_cpp:
     case OutputKind::explain:
+    case OutputKind::torch:
+    case OutputKind::torch_python:
       return "";
     default:
       return missing.empty() || (missing[0] != "LLVM" && kind != OutputKind::spirv) ? "" : missing[0];

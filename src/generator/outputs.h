@@ -30,7 +30,9 @@ enum class OutputKind {
   program,
   schedule,
   schedule_cpp,
-  explain
+  explain,
+  torch,
+  torch_python
 };
 
 struct OutputKindInfo {
