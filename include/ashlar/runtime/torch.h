@@ -396,6 +396,17 @@ static inline void ashlar_torch_implement(const ashlar_torch_op* op, const char*
     snprintf(ashlar_torch.status, sizeof ashlar_torch.status, "PyTorch refuses the function of %s::%s for %s", op->ns, op->name,
              key);
 }
+/* Another overload of an operator with the function of its library for the processor or for CUDA: without a derivative. */
+static inline void ashlar_torch_add_plain(const char* ns, const char* name, const char* schema, const char* key,
+                                          ashlar_torch_boxed f) {
+  ashlar_torch_handle library = NULL;
+  if (ashlar_torch.status[0] != 0) return;
+  if ((schema != NULL && (ashlar_torch.aoti_torch_library_init_fragment(ns, name, 0, &library) != 0 ||
+                          ashlar_torch.aoti_torch_library_def(library, schema) != 0)) ||
+      ashlar_torch.aoti_torch_library_init_impl(ns, key, name, 0, &library) != 0 ||
+      ashlar_torch.aoti_torch_library_impl(library, name, f) != 0)
+    snprintf(ashlar_torch.status, sizeof ashlar_torch.status, "PyTorch refuses the operator %s::%s", ns, name);
+}
 /* What the Python module of the operator asks: is it there, and is it the one that the module was made for? */
 static inline const char* ashlar_torch_status(const ashlar_torch_op* op, const char* schema) {
   if (ashlar_torch.status[0] == 0 && strcmp(schema, op->schema) != 0)

@@ -7,6 +7,9 @@
 //   mine::scale(Tensor x, float gain) -> Tensor              allocates its outputs
 //   mine::scale.out(Tensor x, float gain, *, Tensor(a!) y) -> ()
 //
+//   mine::scale.plain                                        with --backward: the first without its derivative, for no_grad. A
+//                                                            derivative costs each call some microseconds of Python
+//
 // A Symbol that no input's shape tells becomes a parameter of the first, `SymInt N`. Vulkan is refused.
 #include <span>
 #include <string>
@@ -27,6 +30,7 @@ struct TorchFacts {
 };
 
 std::string torch_schema(const KitInterface&, const std::string& function, bool out);
+KitInterface torch_forward(const ir::Kernel&, const TorchFacts&);  // of the operator whose derivative a kernel is
 
 std::string torch_c_text(const ir::Kernel&, const HeaderFacts&, const TorchFacts&, const std::string& header);
 std::string torch_python_text(const ir::Kernel&, const HeaderFacts&, const TorchFacts&);

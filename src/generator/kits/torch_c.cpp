@@ -36,7 +36,12 @@ std::string argument_text(const KitArgument& a) {
 class TorchC {
  public:
   TorchC(const ir::Kernel& k, const HeaderFacts& facts, const TorchFacts& torch)
-      : f_(k.name), facts_(facts), torch_(torch), interface_(k, k.arguments, "torch"), tensors_(interface_.arguments()) {}
+      : k_(k),
+        f_(k.name),
+        facts_(facts),
+        torch_(torch),
+        interface_(k, k.arguments, "torch"),
+        tensors_(interface_.arguments()) {}
 
   std::string text(const std::string& header) {
     std::string t =
@@ -93,27 +98,43 @@ class TorchC {
         "ashlar_shapes, "
         "ashlar_run}};\n",
         torch_.ns, f_, torch_schema(interface_, f_, false), torch_schema(interface_, f_, true), count);
-    std::string keys;
+    std::string keys, declared, plain;
     for (const bool cuda : {false, true}) {
       if (cuda ? !facts_.cuda : !facts_.host_memory) continue;
       const char* name = cuda ? "cuda" : "cpu";
       for (const bool out : {false, true})
         t += fmt::format(
-            "static void ashlar_{}{}(uint64_t *stack, uint64_t inputs, uint64_t outputs) {{\n"
-            "  (void)inputs, (void)outputs;\n  ashlar_torch_operate(&ashlar_op, stack, {}, {});\n}}\n",
-            name, out ? "_out" : "", cuda, out);
-      keys += fmt::format("  ashlar_torch_implement(&ashlar_op, \"{}\", ashlar_{}, ashlar_{}_out);\n", cuda ? "CUDA" : "CPU",
-                          name, name);
+            "{0};\n{0} {{\n"
+            "  (void)inputs, (void)outputs;\n  ashlar_torch_operate(&ashlar_op, stack, {1}, {2});\n}}\n",
+            boxed(f_, name, out), cuda, out);
+      keys += fmt::format("  ashlar_torch_implement(&ashlar_op, \"{}\", {}, {});\n", cuda ? "CUDA" : "CPU",
+                          function(f_, name, false), function(f_, name, true));
+      if (torch_.backward_of.empty()) continue;
+      declared += boxed(torch_.backward_of, name, false) + ";\n";
+      plain += fmt::format(
+          "  ashlar_torch_add_plain(\"{}\", \"{}.plain\", {}, \"{}\", {});\n", torch_.ns, torch_.backward_of,
+          plain.empty() ? fmt::format("\"{}\"", torch_schema(torch_forward(k_, torch_), torch_.backward_of + ".plain", false))
+                        : "NULL",
+          cuda ? "CUDA" : "CPU", function(torch_.backward_of, name, false));
     }
-    t += fmt::format(
-        "__attribute__((constructor)) static void ashlar_register(void) {{\n  ashlar_torch_define(&ashlar_op);\n{}}}\n\n"
-        "/* \"\", or why the operator is not there, or is not the one that this schema says. */\n"
-        "ASHLAR_API const char *{}_torch_status(const char *schema);\n"
-        "const char *{}_torch_status(const char *schema) {{ return ashlar_torch_status(&ashlar_op, schema); }}\n",
-        keys, f_, f_);
+    t += declared +
+         fmt::format(
+             "__attribute__((constructor)) static void ashlar_register(void) {{\n  ashlar_torch_define(&ashlar_op);\n{}}}\n\n"
+             "/* \"\", or why the operator is not there, or is not the one that this schema says. */\n"
+             "ASHLAR_API const char *{}_torch_status(const char *schema);\n"
+             "const char *{}_torch_status(const char *schema) {{ return ashlar_torch_status(&ashlar_op, schema); }}\n",
+             keys + plain, f_, f_);
     return t;
   }
 
+  static std::string function(const std::string& f, const char* device, bool out) {
+    return fmt::format("{}_torch_{}{}", f, device, out ? "_out" : "");
+  }
+  static std::string boxed(const std::string& f, const char* device, bool out) {
+    return fmt::format("void {}(uint64_t *stack, uint64_t inputs, uint64_t outputs)", function(f, device, out));
+  }
+
+  const ir::Kernel& k_;
   std::string f_;
   const HeaderFacts& facts_;
   const TorchFacts& torch_;
@@ -141,6 +162,13 @@ std::string torch_schema(const KitInterface& k, const std::string& function, boo
                      out                   ? "()"
                      : results.size() == 1 ? list
                                            : "(" + list + ")");
+}
+
+KitInterface torch_forward(const ir::Kernel& k, const TorchFacts& torch) {
+  const auto count = static_cast<std::ptrdiff_t>(torch.forward_arguments + torch.forward_outputs);
+  std::vector<ir::Argument> list(k.arguments.begin(), k.arguments.begin() + count);
+  for (std::size_t n = torch.forward_arguments; n < list.size(); ++n) list[n].kind = ArgumentKind::output;
+  return KitInterface(k, list, "torch");
 }
 
 std::string torch_c_text(const ir::Kernel& k, const HeaderFacts& facts, const TorchFacts& torch, const std::string& header) {
