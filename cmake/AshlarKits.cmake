@@ -52,7 +52,7 @@ function(ashlar_add_torch_ops name)
     message(FATAL_ERROR "${call}: unknown arguments ${arg_UNPARSED_ARGUMENTS}; valid: NAMESPACE, FROM, OPS, GRADIENTS, PARAMS, TARGETS, TARGETS_FILE")
   endif()
   foreach(needed NAMESPACE FROM OPS)
-    if(NOT arg_${needed})
+    if("${arg_${needed}}" STREQUAL "")  # a namespace may be called n, which is false
       message(FATAL_ERROR "${call}: ${needed} is missing")
     endif()
   endforeach()
