@@ -32,6 +32,8 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::explain, "explain", "", ".explain.txt", "what the kernel takes of its target, with no device present"},
       {OutputKind::torch, "torch", "", ".torch.c", "C that registers the kernel as an operator of PyTorch; needs --namespace"},
       {OutputKind::torch_python, "torch_python", "_", ".py", "the operator's Python module: fake kernel, vmap, derivative"},
+      {OutputKind::python, "python", "", ".python.c", "C of the kernel as a function of Python, for an extension module"},
+      {OutputKind::python_stub, "python_stub", "", ".pyi", "the types of that function"},
   };
   return kinds;
 }
@@ -53,6 +55,8 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::explain:
     case OutputKind::torch:
     case OutputKind::torch_python:
+    case OutputKind::python:
+    case OutputKind::python_stub:
       return "";
     default:
       return missing.empty() || (missing[0] != "LLVM" && kind != OutputKind::spirv) ? "" : missing[0];

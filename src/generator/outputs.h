@@ -32,7 +32,9 @@ enum class OutputKind {
   schedule_cpp,
   explain,
   torch,
-  torch_python
+  torch_python,
+  python,
+  python_stub
 };
 
 struct OutputKindInfo {

@@ -25,6 +25,7 @@
 
 #include "generator/command_line.h"
 #include "generator/header.h"
+#include "generator/kits/python.h"
 #include "generator/kits/torch.h"
 #include "generator/notes.h"
 #include "generator/pipeline.h"
@@ -228,6 +229,8 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line
     if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
     if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
     if (o.kind == OutputKind::torch) files.add(o.path, torch_c_text(p.kernels[0], p.facts, p.torch, header_name(p, outputs)));
+    if (o.kind == OutputKind::python) files.add(o.path, python_c_text(p.kernels[0], p.facts, header_name(p, outputs)));
+    if (o.kind == OutputKind::python_stub) files.add(o.path, python_stub_text(p.kernels[0]));
     if (o.kind == OutputKind::torch_python) files.add(o.path, torch_python_text(p.kernels[0], p.facts, p.torch));
   }
   return files;

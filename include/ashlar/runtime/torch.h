@@ -12,7 +12,7 @@
  */
 #ifndef ASHLAR_RUNTIME_TORCH_H
 #define ASHLAR_RUNTIME_TORCH_H
-#include <ashlar/runtime/runtime.h>
+#include <ashlar/runtime/kit.h>
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -85,55 +85,20 @@ static struct {
 } ashlar_torch;
 
 /* ---- what the generator writes ------------------------------------------------------------------------------------- */
-enum {
-  ASHLAR_TORCH_INPUT,
-  ASHLAR_TORCH_OUTPUT,
-  ASHLAR_TORCH_REAL,
-  ASHLAR_TORCH_INTEGER,
-  ASHLAR_TORCH_BOOLEAN,
-  ASHLAR_TORCH_EXTENT /* a Symbol that no input's shape gives; the last arguments, absent where outputs are given */
-};
-
-typedef struct ashlar_torch_argument {
-  const char* name;
-  int32_t kind, rank, type; /* type: of a tensor, ASHLAR_F32 */
-  int64_t min, max;         /* of an integer */
-} ashlar_torch_argument;
-
-typedef union ashlar_torch_number {
-  double real;
-  int64_t integer;
-} ashlar_torch_number;
-
-typedef int64_t ashlar_torch_shape[ASHLAR_ABI1_MAX_RANK];
-
 typedef struct ashlar_torch_op { /* an operator, and beside it the one that takes its outputs: mine::f and mine::f.out */
-  const char *ns, *name, *schema, *out_schema;
-  const ashlar_torch_argument* arguments; /* in the order of the kernel's */
-  int32_t count;
-  /* The shapes of the outputs, from those of the inputs, whose ranks are right. */
-  void (*shapes)(const ashlar_tensor*, const ashlar_torch_number*, ashlar_torch_shape*);
-  int (*run)(ashlar_tensor*, const ashlar_torch_number*, const ashlar_context*);
+  ashlar_kit_op kit;
+  const char *ns, *schema, *out_schema;
 } ashlar_torch_op;
-
-#ifndef ASHLAR_FLOOR_DIV
-#define ASHLAR_FLOOR_DIV
-static inline int64_t ashlar_floor_div(int64_t a, int64_t b) { /* b 0: the kernel refuses the call afterwards */
-  return b == 0 ? 0 : a / b - (a % b != 0 && (a % b < 0) != (b < 0));
-}
-#endif
 
 /* ---- a call -------------------------------------------------------------------------------------------------------- */
 typedef struct ashlar_torch_call { /* at most as many arguments as a descriptor has */
   const ashlar_torch_op* op;
   ashlar_tensor tensors[ASHLAR_ABI1_MAX_ARGUMENTS];
-  ashlar_torch_number numbers[ASHLAR_ABI1_MAX_ARGUMENTS];
+  ashlar_kit_number numbers[ASHLAR_ABI1_MAX_ARGUMENTS];
   ashlar_torch_handle handles[ASHLAR_ABI1_MAX_ARGUMENTS]; /* NULL: none */
-  ashlar_torch_shape shapes[ASHLAR_ABI1_MAX_ARGUMENTS], strides[ASHLAR_ABI1_MAX_ARGUMENTS];
+  ashlar_kit_shape shapes[ASHLAR_ABI1_MAX_ARGUMENTS], strides[ASHLAR_ABI1_MAX_ARGUMENTS];
   char text[600]; /* why it fails; empty: it does not */
 } ashlar_torch_call;
-
-static inline bool ashlar_torch_is_tensor(const ashlar_torch_argument* a) { return a->kind <= ASHLAR_TORCH_OUTPUT; }
 
 static inline int32_t ashlar_torch_type_number(int type) { /* of PyTorch */
   for (int32_t k = 0; k < ASHLAR_TORCH_TYPES; ++k)
@@ -144,7 +109,7 @@ static inline int32_t ashlar_torch_type_number(int type) { /* of PyTorch */
 static inline void ashlar_torch_describe(ashlar_torch_call* c, int32_t n) { /* handles[n] as tensors[n] */
   ashlar_torch_handle h = c->handles[n];
   ashlar_tensor* t = &c->tensors[n];
-  const bool written = c->op->arguments[n].kind == ASHLAR_TORCH_OUTPUT;
+  const bool written = c->op->kit.arguments[n].kind == ASHLAR_KIT_OUTPUT;
   int64_t rank = 0;
   int32_t type = -1, device = -1;
   int failed = 0;
@@ -160,7 +125,7 @@ static inline void ashlar_torch_describe(ashlar_torch_call* c, int32_t n) { /* h
             ashlar_torch.aoti_torch_get_strides(h, &t->strides) | ashlar_torch.aoti_torch_get_dtype(h, &type) |
             ashlar_torch.aoti_torch_get_device_type(h, &device) | ashlar_torch.aoti_torch_get_device_index(h, &t->device_id);
   if (failed) {
-    snprintf(c->text, sizeof c->text, "%s: %s has no memory with strides", c->op->name, c->op->arguments[n].name);
+    snprintf(c->text, sizeof c->text, "%s: %s has no memory with strides", c->op->kit.name, c->op->kit.arguments[n].name);
     return;
   }
   const int known = type >= 0 && type < ASHLAR_TORCH_TYPES ? ashlar_torch.type_of[type] : 0;
@@ -169,29 +134,29 @@ static inline void ashlar_torch_describe(ashlar_torch_call* c, int32_t n) { /* h
   t->device_type = device == ashlar_torch.cpu ? ASHLAR_ON_HOST : device == ashlar_torch.cuda ? ASHLAR_ON_CUDA : 0;
   if (t->device_type == ASHLAR_ON_HOST) t->device_id = 0;
   if (known == 0)
-    snprintf(c->text, sizeof c->text, "%s: %s has a type that no kernel takes", c->op->name, c->op->arguments[n].name);
+    snprintf(c->text, sizeof c->text, "%s: %s has a type that no kernel takes", c->op->kit.name, c->op->kit.arguments[n].name);
   else if (t->device_type == 0)
-    snprintf(c->text, sizeof c->text, "%s: %s is on a device that is neither the processor nor a CUDA device", c->op->name,
-             c->op->arguments[n].name);
-  else if (rank != c->op->arguments[n].rank)
-    snprintf(c->text, sizeof c->text, "%s: %s has rank %lld, expected rank %d", c->op->name, c->op->arguments[n].name,
-             (long long)rank, (int)c->op->arguments[n].rank);
+    snprintf(c->text, sizeof c->text, "%s: %s is on a device that is neither the processor nor a CUDA device", c->op->kit.name,
+             c->op->kit.arguments[n].name);
+  else if (rank != c->op->kit.arguments[n].rank)
+    snprintf(c->text, sizeof c->text, "%s: %s has rank %lld, expected rank %d", c->op->kit.name, c->op->kit.arguments[n].name,
+             (long long)rank, (int)c->op->kit.arguments[n].rank);
 }
 
 static inline void ashlar_torch_take(ashlar_torch_call* c, int32_t n, uint64_t value) { /* an argument from the stack */
-  const ashlar_torch_argument* a = &c->op->arguments[n];
-  if (ashlar_torch_is_tensor(a)) {
+  const ashlar_kit_argument* a = &c->op->kit.arguments[n];
+  if (ashlar_kit_is_tensor(a)) {
     c->handles[n] = (ashlar_torch_handle)(uintptr_t)value;
     if (c->text[0] == 0) ashlar_torch_describe(c, n);
-  } else if (a->kind == ASHLAR_TORCH_REAL) {
+  } else if (a->kind == ASHLAR_KIT_REAL) {
     memcpy(&c->numbers[n].real, &value, sizeof value);
-  } else if (a->kind == ASHLAR_TORCH_BOOLEAN) {
+  } else if (a->kind == ASHLAR_KIT_BOOLEAN) {
     c->numbers[n].integer = (value & 255) != 0;
   } else {
     const int64_t v = (int64_t)value;
     c->numbers[n].integer = v;
     if ((v < a->min || v > a->max) && c->text[0] == 0)
-      snprintf(c->text, sizeof c->text, "%s: %s is %lld, expected %lld to %lld", c->op->name, a->name, (long long)v,
+      snprintf(c->text, sizeof c->text, "%s: %s is %lld, expected %lld to %lld", c->op->kit.name, a->name, (long long)v,
                (long long)a->min, (long long)a->max);
   }
 }
@@ -199,13 +164,13 @@ static inline void ashlar_torch_take(ashlar_torch_call* c, int32_t n, uint64_t v
 /* A dense tensor for an output, on the device of the first input. Extents below 0 are those of a call that the kernel refuses.
  */
 static inline void ashlar_torch_allocate(ashlar_torch_call* c, int32_t n, const ashlar_tensor* like) {
-  const ashlar_torch_argument* a = &c->op->arguments[n];
+  const ashlar_kit_argument* a = &c->op->kit.arguments[n];
   int64_t stride = 1;
   for (int d = a->rank - 1; d >= 0; --d) {
     if (c->shapes[n][d] < 0) c->shapes[n][d] = 0;
     c->strides[n][d] = stride;
     if (__builtin_mul_overflow(stride, c->shapes[n][d] > 1 ? c->shapes[n][d] : 1, &stride)) {
-      snprintf(c->text, sizeof c->text, "%s: %s would have more elements than memory can hold", c->op->name, a->name);
+      snprintf(c->text, sizeof c->text, "%s: %s would have more elements than memory can hold", c->op->kit.name, a->name);
       return;
     }
   }
@@ -214,7 +179,7 @@ static inline void ashlar_torch_allocate(ashlar_torch_call* c, int32_t n, const 
                                             cuda ? ashlar_torch.cuda : ashlar_torch.cpu, cuda ? like->device_id : -1,
                                             &c->handles[n]) != 0) {
     c->handles[n] = NULL;
-    snprintf(c->text, sizeof c->text, "%s: no memory for %s", c->op->name, a->name);
+    snprintf(c->text, sizeof c->text, "%s: no memory for %s", c->op->kit.name, a->name);
     return;
   }
   ashlar_torch_describe(c, n);
@@ -262,7 +227,7 @@ static inline void ashlar_torch_run(ashlar_torch_call* c, bool cuda, int32_t dev
       context.allocate = ashlar_torch_cuda_allocate, context.release = ashlar_torch_cuda_release;
     if (ashlar_torch.aoti_torch_get_current_cuda_stream(device_index, &context.stream) != 0 ||
         ashlar_torch.aoti_torch_create_cuda_guard(device_index, &guard) != 0) {
-      snprintf(c->text, sizeof c->text, "%s: PyTorch gives no stream for CUDA device %d", c->op->name, (int)device_index);
+      snprintf(c->text, sizeof c->text, "%s: PyTorch gives no stream for CUDA device %d", c->op->kit.name, (int)device_index);
       return;
     }
     if (context.stream == NULL) context.stream = (void*)1; /* the legacy default stream, without waiting */
@@ -274,15 +239,15 @@ static inline void ashlar_torch_run(ashlar_torch_call* c, bool cuda, int32_t dev
       context.parallelism = (int32_t)threads, context.parallel_for = ashlar_torch_parallel_for;
   }
   context.error = &error;
-  const int code = c->op->run(c->tensors, c->numbers, &context);
+  const int code = c->op->kit.run(c->tensors, c->numbers, &context);
   if (guard != NULL) (void)ashlar_torch.aoti_torch_delete_cuda_guard(guard);
   if (code == ASHLAR_OK) return;
   ashlar_error_text(&error, c->text, sizeof c->text);
-  if (c->text[0] == 0) snprintf(c->text, sizeof c->text, "%s: %s", c->op->name, ashlar_code_name(code));
-  if (code == ASHLAR_E_STRIDE && error.argument >= 0 && error.argument < c->op->count &&
-      c->op->arguments[error.argument].kind == ASHLAR_TORCH_INPUT)
+  if (c->text[0] == 0) snprintf(c->text, sizeof c->text, "%s: %s", c->op->kit.name, ashlar_code_name(code));
+  if (code == ASHLAR_E_STRIDE && error.argument >= 0 && error.argument < c->op->kit.count &&
+      c->op->kit.arguments[error.argument].kind == ASHLAR_KIT_INPUT)
     snprintf(c->text + strlen(c->text), sizeof c->text - strlen(c->text), "; %s.contiguous() has",
-             c->op->arguments[error.argument].name);
+             c->op->kit.arguments[error.argument].name);
 }
 
 static inline void ashlar_torch_operate(const ashlar_torch_op* op, uint64_t* stack, bool cuda, bool given) {
@@ -290,32 +255,32 @@ static inline void ashlar_torch_operate(const ashlar_torch_op* op, uint64_t* sta
   const ashlar_tensor* first = NULL; /* input */
   int32_t at = 0;
   c.op = op, c.text[0] = 0;
-  for (int32_t n = 0; n < op->count; ++n) {
+  for (int32_t n = 0; n < op->kit.count; ++n) {
     c.handles[n] = NULL;
-    if (op->arguments[n].kind == ASHLAR_TORCH_OUTPUT || (given && op->arguments[n].kind == ASHLAR_TORCH_EXTENT)) continue;
+    if (op->kit.arguments[n].kind == ASHLAR_KIT_OUTPUT || (given && op->kit.arguments[n].kind == ASHLAR_KIT_EXTENT)) continue;
     ashlar_torch_take(&c, n, stack[at++]);
-    if (first == NULL && op->arguments[n].kind == ASHLAR_TORCH_INPUT) first = &c.tensors[n];
+    if (first == NULL && op->kit.arguments[n].kind == ASHLAR_KIT_INPUT) first = &c.tensors[n];
   }
-  if (!given && c.text[0] == 0) op->shapes(c.tensors, c.numbers, c.shapes);
-  for (int32_t n = 0; n < op->count; ++n) {
-    if (op->arguments[n].kind != ASHLAR_TORCH_OUTPUT) continue;
+  if (!given && c.text[0] == 0) op->kit.shapes(c.tensors, c.numbers, c.shapes);
+  for (int32_t n = 0; n < op->kit.count; ++n) {
+    if (op->kit.arguments[n].kind != ASHLAR_KIT_OUTPUT) continue;
     if (given)
       ashlar_torch_take(&c, n, stack[at++]);
     else if (c.text[0] == 0)
       ashlar_torch_allocate(&c, n, first);
   }
   if (cuda && c.text[0] == 0 && ashlar_torch.aoti_torch_get_current_cuda_stream == NULL)
-    snprintf(c.text, sizeof c.text, "%s: this PyTorch has no CUDA", op->name);
+    snprintf(c.text, sizeof c.text, "%s: this PyTorch has no CUDA", op->kit.name);
   if (c.text[0] == 0) ashlar_torch_run(&c, cuda, first->device_id);
   at = 0;
-  for (int32_t n = 0; n < op->count; ++n) {
+  for (int32_t n = 0; n < op->kit.count; ++n) {
     if (c.handles[n] == NULL) continue;
-    if (op->arguments[n].kind == ASHLAR_TORCH_OUTPUT && !given && c.text[0] == 0)
+    if (op->kit.arguments[n].kind == ASHLAR_KIT_OUTPUT && !given && c.text[0] == 0)
       stack[at++] = (uint64_t)(uintptr_t)c.handles[n];
     else
       (void)ashlar_torch.aoti_torch_delete_tensor_object(c.handles[n]);
   }
-  if (c.text[0] != 0) ashlar_torch.aoti_torch_check(false, op->name, "ashlar", 0, c.text);
+  if (c.text[0] != 0) ashlar_torch.aoti_torch_check(false, op->kit.name, "ashlar", 0, c.text);
 }
 
 /* ---- registration -------------------------------------------------------------------------------------------------- */
@@ -378,23 +343,23 @@ static inline void ashlar_torch_define(const ashlar_torch_op* op) {
   ashlar_torch_handle library = NULL;
   if (!ashlar_torch_open()) return;
   ashlar_torch_types();
-  if (ashlar_torch.aoti_torch_library_init_fragment(op->ns, op->name, 0, &library) != 0 ||
+  if (ashlar_torch.aoti_torch_library_init_fragment(op->ns, op->kit.name, 0, &library) != 0 ||
       ashlar_torch.aoti_torch_library_def(library, op->schema) != 0 ||
       ashlar_torch.aoti_torch_library_def(library, op->out_schema) != 0)
     snprintf(ashlar_torch.status, sizeof ashlar_torch.status,
-             "PyTorch refuses the operator %s::%s; another library of this process may have defined it", op->ns, op->name);
+             "PyTorch refuses the operator %s::%s; another library of this process may have defined it", op->ns, op->kit.name);
 }
 static inline void ashlar_torch_implement(const ashlar_torch_op* op, const char* key, ashlar_torch_boxed f,
                                           ashlar_torch_boxed out) {
   ashlar_torch_handle library = NULL;
   char name[200];
   if (ashlar_torch.status[0] != 0) return;
-  snprintf(name, sizeof name, "%s.out", op->name);
-  if (ashlar_torch.aoti_torch_library_init_impl(op->ns, key, op->name, 0, &library) != 0 ||
-      ashlar_torch.aoti_torch_library_impl(library, op->name, f) != 0 ||
+  snprintf(name, sizeof name, "%s.out", op->kit.name);
+  if (ashlar_torch.aoti_torch_library_init_impl(op->ns, key, op->kit.name, 0, &library) != 0 ||
+      ashlar_torch.aoti_torch_library_impl(library, op->kit.name, f) != 0 ||
       ashlar_torch.aoti_torch_library_impl(library, name, out) != 0)
-    snprintf(ashlar_torch.status, sizeof ashlar_torch.status, "PyTorch refuses the function of %s::%s for %s", op->ns, op->name,
-             key);
+    snprintf(ashlar_torch.status, sizeof ashlar_torch.status, "PyTorch refuses the function of %s::%s for %s", op->ns,
+             op->kit.name, key);
 }
 /* Another overload of an operator with the function of its library for the processor or for CUDA: without a derivative. */
 static inline void ashlar_torch_add_plain(const char* ns, const char* name, const char* schema, const char* key,
