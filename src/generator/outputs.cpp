@@ -34,6 +34,7 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::torch_python, "torch_python", "_", ".py", "the operator's Python module: fake kernel, vmap, derivative"},
       {OutputKind::python, "python", "", ".python.c", "C of the kernel as a function of Python, for an extension module"},
       {OutputKind::python_stub, "python_stub", "", ".pyi", "the types of that function"},
+      {OutputKind::cpp, "cpp", "", ".hpp", "C++17 over the header: a function on views; needs --namespace"},
   };
   return kinds;
 }
@@ -57,6 +58,7 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::torch_python:
     case OutputKind::python:
     case OutputKind::python_stub:
+    case OutputKind::cpp:
       return "";
     default:
       return missing.empty() || (missing[0] != "LLVM" && kind != OutputKind::spirv) ? "" : missing[0];

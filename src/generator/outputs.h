@@ -34,7 +34,8 @@ enum class OutputKind {
   torch,
   torch_python,
   python,
-  python_stub
+  python_stub,
+  cpp
 };
 
 struct OutputKindInfo {

@@ -25,6 +25,7 @@
 
 #include "generator/command_line.h"
 #include "generator/header.h"
+#include "generator/kits/cpp.h"
 #include "generator/kits/python.h"
 #include "generator/kits/torch.h"
 #include "generator/notes.h"
@@ -230,6 +231,7 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line
     if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
     if (o.kind == OutputKind::torch) files.add(o.path, torch_c_text(p.kernels[0], p.facts, p.torch, header_name(p, outputs)));
     if (o.kind == OutputKind::python) files.add(o.path, python_c_text(p.kernels[0], p.facts, header_name(p, outputs)));
+    if (o.kind == OutputKind::cpp) files.add(o.path, cpp_text(p.kernels[0], p.facts, p.torch.ns, header_name(p, outputs)));
     if (o.kind == OutputKind::python_stub) files.add(o.path, python_stub_text(p.kernels[0]));
     if (o.kind == OutputKind::torch_python) files.add(o.path, torch_python_text(p.kernels[0], p.facts, p.torch));
   }
@@ -318,7 +320,7 @@ auto traced(const TraceText& trace, ToolResult& result, F&& run) {
 
 void require_namespace(const CommandLine& c, const std::vector<Output>& outputs) {
   for (const Output& o : outputs) {
-    if (o.kind != OutputKind::torch && o.kind != OutputKind::torch_python) continue;
+    if (o.kind != OutputKind::torch && o.kind != OutputKind::torch_python && o.kind != OutputKind::cpp) continue;
     if (c.ns.empty() || codegen::c_identifier(c.ns) != c.ns)
       throw UsageError(fmt::format("-e {}: expected --namespace NAME, an identifier, found \"{}\"", info(o.kind).name, c.ns));
   }

@@ -37,6 +37,31 @@ def uses(what, folder):
 run("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=project)
 run("cmake", "--build", "build", cwd=project)
 uses("the build folder", os.path.join(project, "build", "my_ops.ashlar", "python"))
+
+
+def fenced(language, after):  # the first block in that language behind these words
+    return re.search(rf"^```{language}\n(.*?)^```$", text[text.index(after):], re.M | re.S)[1]
+
+
+# The kit for arrays, beside it: the page's call, and its lines of Python.
+arrays = os.path.join(build, "arrays")
+shutil.copytree(project, arrays, ignore=shutil.ignore_patterns("build"))
+with open(os.path.join(arrays, "CMakeLists.txt"), "a", encoding="utf-8") as f:
+    f.write(fenced("cmake", "## NumPy and other arrays"))
+run("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DPython3_EXECUTABLE={sys.executable}", cwd=arrays)
+run("cmake", "--build", "build", "--target", "my_kernels", cwd=arrays)
+code = ("import numpy as np\nx, w = np.ones((3, 8), np.float32), np.full(8, 2, np.float32)\nout = y = np.empty_like(x)\n" +
+        fenced("python", "## NumPy and other arrays").replace("out=y", "out=out") + "\nassert np.allclose(y, 2) and np.allclose(out, 2)\n")
+run(sys.executable, "-c", code, env={**os.environ, "PYTHONPATH": os.path.join(arrays, "build", "my_kernels.ashlar", "python")})
+# The function of C++ that the page shows, with a main().
+with open(os.path.join(arrays, "CMakeLists.txt"), "a", encoding="utf-8") as f:
+    f.write("add_executable(app app.cpp)\ntarget_compile_features(app PRIVATE cxx_std_17)\n" + fenced("cmake", "## C++"))
+with open(os.path.join(arrays, "app.cpp"), "w", encoding="utf-8") as f:
+    f.write("#include <vector>\n" + fenced("cpp", "## C++") +
+            "int main() {\n  const std::vector<float> x(6, 1), w(3, 2);\n  std::vector<float> y(6);\n"
+            "  normalize(x.data(), w, y.data(), 2);\n  return y[5] > 1.99f && y[5] < 2.01f ? 0 : 1;\n}\n")
+run("cmake", "--build", "build", "--target", "app", cwd=arrays)
+run(os.path.join(arrays, "build", "app"))
 shutil.rmtree(os.path.join(project, "build"))
 installed = os.path.join(build, "installed")
 # --target: beside the environment's own packages, of which this leaves nothing
