@@ -60,6 +60,7 @@ with open(os.path.join(arrays, "app.cpp"), "w", encoding="utf-8") as f:
     f.write("#include <vector>\n" + fenced("cpp", "## C++") +
             "int main() {\n  const std::vector<float> x(6, 1), w(3, 2);\n  std::vector<float> y(6);\n"
             "  normalize(x.data(), w, y.data(), 2);\n  return y[5] > 1.99f && y[5] < 2.01f ? 0 : 1;\n}\n")
+run("cmake", "build", cwd=arrays)
 run("cmake", "--build", "build", "--target", "app", cwd=arrays)
 run(os.path.join(arrays, "build", "app"))
 shutil.rmtree(os.path.join(project, "build"))
