@@ -73,6 +73,31 @@ class Windows : public Generator {  // an extent that no input tells, one that i
 };
 ASHLAR_GENERATOR(Windows, "windows");
 
+class Spread : public Generator {  // what an input does not tell, of an operator with a derivative; an input of integers
+ public:
+  Symbol N{"N"}, R{"R"};
+  Input x{"x", f32, {N}}, sign{"sign", i32, {N}};
+  Output y{"y", f32, {R, N}};
+
+  void algorithm() override {
+    y = compute("y", {R, N}, [&](Var r, Var i) { return x(i) * f32(sign(i)) * f32(r + 1); });
+  }
+};
+ASHLAR_GENERATOR(Spread, "spread");
+
+class Energy : public Generator {  // one number
+ public:
+  Symbol M{"M"}, N{"N"};
+  Input x{"x", f32, {M, N}};
+  Output y{"y", f32, {}};
+
+  void algorithm() override {
+    Axis i{"i", M}, j{"j", N};
+    y = compute("y", [&] { return sum(x(i, j) * x(i, j), {i, j}); });
+  }
+};
+ASHLAR_GENERATOR(Energy, "energy");
+
 class Strided : public Generator {  // strides of any size; memory at multiples of 64 bytes
  public:
   Symbol M{"M"}, N{"N"};

@@ -172,7 +172,9 @@ class Transforms(unittest.TestCase):
             (ops.swish, (x, 1.5), {"y": torch.empty(4, 6)}),
             (ops.row_norm, (x, w), {"y": torch.empty(4)}),
             (ops.matmul_i8, (a, b), {"C": torch.empty(7, 9, dtype=torch.int32)}),
-            (ops.min_max, (x.detach(),), {"low": low, "high": high}),
+            (ops.spread, (w, torch.ones(6, dtype=torch.int32), 3), {"y": torch.empty(3, 6)}),
+            (ops.energy, (x,), {"y": torch.empty(())}),
+            (ops.min_max, (x,), {"low": low, "high": high}),
             (ops.windows, (i, 3, 2), {"y": torch.empty(2, 3, dtype=torch.int32)}),
             (ops.strided, (x.detach().t(), torch.randn(4)), {"y": torch.empty(6, 4)}),
         ]:
@@ -190,6 +192,17 @@ class Transforms(unittest.TestCase):
         ours = torch.autograd.grad(ops.row_norm(self.x, self.w).pow(2).sum(), (self.x, self.w))
         theirs = torch.autograd.grad(row_norm(self.x, self.w).pow(2).sum(), (self.x, self.w))
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+        def same(f, g, *inputs):
+            a, b = (torch.autograd.grad(sum((k + 1) * t.pow(3).sum() for k, t in enumerate(h(*inputs))), inputs) for h in (f, g))
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+
+        same(kit.min_max, lambda t: (t.amin(1), t.amax(1)), self.x)  # of several results
+        signs, factors = torch.tensor([1, -1, 2, 0, 3, 1], dtype=torch.int32), torch.arange(1.0, 5)
+        same(lambda t: (ops.spread(t, signs, 4),), lambda t: (t * signs * factors[:, None],), self.w)
+        same(lambda t: (ops.energy(t),), lambda t: (t.pow(2).sum(),), self.x)
+        self.assertEqual(ops.energy(self.x).shape, ())
+        y = ops.energy(self.x.detach()[:0])
+        self.assertEqual(y.item(), 0)
         with self.assertRaisesRegex(RuntimeError, "ashlar_test::swish has a first derivative, and no second one"):
             first, = torch.autograd.grad(kit.swish(self.x, 1.5).sum(), self.x, create_graph=True)
             first.sum().backward()
