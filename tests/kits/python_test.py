@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The kit for Python's arrays: python_test.py PACKAGE_PARENT [unittest arguments]. Where there is no NumPy, what needs it is
-skipped; with PyTorch its tensors are arrays too, through DLPack."""
+"""The kit for Python's arrays: python_test.py LIBRARY [unittest arguments], LIBRARY being that of the package. Where there is
+no NumPy, what needs it is skipped; with PyTorch its tensors are arrays too, through DLPack."""
 import array
 import ast
 import os
@@ -10,7 +10,7 @@ import sys
 import threading
 import unittest
 
-parent = sys.argv[1]
+parent = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[1])))
 sys.path.insert(0, parent)
 import kits_python as kit  # noqa: E402
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The kit for PyTorch, in the PyTorch of the interpreter that runs this: torch_test.py PACKAGE_PARENT PACKAGE [unittest arguments]"""
+"""The kit for PyTorch, in the PyTorch of the interpreter that runs this: torch_test.py LIBRARY [unittest arguments], LIBRARY
+being that of the package"""
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-parent, package = sys.argv[1:3]
+parent, package = os.path.split(os.path.dirname(os.path.abspath(sys.argv[1])))
 sys.path.insert(0, parent)
 import torch  # noqa: E402
 import torch._dynamo.testing  # noqa: E402
@@ -333,4 +334,4 @@ class Loading(unittest.TestCase):
 
 if __name__ == "__main__":
     print(f"PyTorch {torch.__version__}")
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
