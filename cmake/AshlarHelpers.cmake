@@ -4,7 +4,7 @@
 #
 # ashlar_add_library(<name> FROM <generator> [GENERATOR <registered name>] [FUNCTION <c symbol>] [PARAMS <key>=<value>...]
 #                    [TARGETS <target>...] [BACKEND llvm|c] [EMIT <kind>...]
-#                    [SHARED] [LINE_TABLES ON|OFF])
+#                    [SHARED] [NAMESPACE <C++ namespace>] [LINE_TABLES ON|OFF])
 #   A static library, or with SHARED (on ELF systems) a shared one that holds the runtime, that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR (where
 #   there are several) and FUNCTION are <name> where they are left out; TARGETS is what the project is built for (in a cross build: what the toolchain file
 #   says), on x86-64 the levels x86-64-v4, x86-64-v3 and x86-64, of which each call runs the best that the processor has; TARGETS_FILE names files with processors of one's own. With several TARGETS (processors of one architecture,
@@ -12,7 +12,7 @@
 #   in PARAMS is for one of them. With BACKEND c the
 #   generator writes C99, which the project's own C compiler and flags make the library of (one target, a processor; no LLVM is needed). EMIT names
 #   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain); their folder is the target property
-#   ASHLAR_DIRECTORY. LINE_TABLES maps the code to the lines of algorithm and schedule, for debuggers and profilers; left out, builds of
+#   ASHLAR_DIRECTORY. With NAMESPACE there is <function>.hpp too, with the function for C++17, on views (docs/kits.md). LINE_TABLES maps the code to the lines of algorithm and schedule, for debuggers and profilers; left out, builds of
 #   the configurations Debug and RelWithDebInfo have it.
 #
 # ashlar_add_op(<name> OP <operator> [PARAMS <key>=<value>...] [PROLOGUE <operator>...] [EPILOGUE <operator>...]
@@ -23,6 +23,7 @@
 # An application links the library alone: the compiler is no part of it, only the runtime is.
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/AshlarCross.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/AshlarKits.cmake")
 
 function(ashlar_add_generator name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES;COMPILE_DEFINITIONS;INCLUDE_DIRECTORIES")
@@ -74,6 +75,16 @@ function(ashlar_default_target out)
   set(${out} "${cpu}-${os}" PARENT_SCOPE)
 endfunction()
 
+# The same, and on x86-64 its levels, of which each call runs the best that the processor has.
+function(ashlar_default_targets out)
+  ashlar_default_target(target)
+  if(target MATCHES "^x86-64-(linux|windows|macos|android)$")
+    set(os "${CMAKE_MATCH_1}")
+    set(target x86-64-v4-${os} x86-64-v3-${os} x86-64-${os})
+  endif()
+  set(${out} "${target}" PARENT_SCOPE)
+endfunction()
+
 # GPUs alone are launched by what this project is built for, where a name does not say otherwise. (Beside processors the generator
 # sees to that.)
 function(ashlar_launched_here targets)
@@ -90,10 +101,10 @@ function(ashlar_launched_here targets)
 endfunction()
 
 function(ashlar_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "FROM;GENERATOR;FUNCTION;BACKEND;LINE_TABLES" "PARAMS;TARGETS;TARGETS_FILE;EMIT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "FROM;GENERATOR;FUNCTION;NAMESPACE;BACKEND;LINE_TABLES" "PARAMS;TARGETS;TARGETS_FILE;EMIT")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ashlar_add_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}; valid: FROM, GENERATOR, FUNCTION, PARAMS, "
-                        "TARGETS, TARGETS_FILE, BACKEND, EMIT, LINE_TABLES, SHARED")
+                        "TARGETS, TARGETS_FILE, NAMESPACE, BACKEND, EMIT, LINE_TABLES, SHARED")
   endif()
   if(NOT arg_FROM)
     message(FATAL_ERROR "ashlar_add_library(${name}): FROM is missing, the generator that ashlar_add_generator has made")
@@ -115,14 +126,12 @@ function(ashlar_add_library name)
     message(FATAL_ERROR "ashlar_add_library(${name}): BACKEND is llvm or c, not \"${arg_BACKEND}\"")
   endif()
   if(NOT arg_TARGETS)
-    ashlar_default_target(arg_TARGETS)
-    if(arg_TARGETS MATCHES "^x86-64-(linux|windows|macos|android)$" AND arg_BACKEND STREQUAL "llvm")
-      set(one ${arg_EMIT})  # what is written for one target
-      list(FILTER one INCLUDE REGEX "^(c|schedule|schedule_cpp)$")
-      if(NOT one)
-        string(REPLACE "x86-64-" "" os "${arg_TARGETS}")
-        set(arg_TARGETS x86-64-v4-${os} x86-64-v3-${os} x86-64-${os})
-      endif()
+    set(one ${arg_EMIT})  # what is written for one target
+    list(FILTER one INCLUDE REGEX "^(c|schedule|schedule_cpp)$")
+    if(one OR arg_BACKEND STREQUAL "c")
+      ashlar_default_target(arg_TARGETS)
+    else()
+      ashlar_default_targets(arg_TARGETS)
     endif()
   endif()
   string(REPLACE "," ";" arg_TARGETS "${arg_TARGETS}")  # as on the command line
@@ -167,6 +176,12 @@ function(ashlar_add_library name)
   endif()
   set(outputs "${object}" "${header}")
   set(emit -e "${kind}=${object}" -e "header=${header}")
+  set(headers "${header}")
+  if(DEFINED arg_NAMESPACE)
+    list(APPEND headers "${dir}/include/${arg_FUNCTION}.hpp")
+    list(APPEND outputs "${dir}/include/${arg_FUNCTION}.hpp")
+    list(APPEND emit -e "cpp=${dir}/include/${arg_FUNCTION}.hpp" --namespace "${arg_NAMESPACE}")
+  endif()
   foreach(kind IN LISTS arg_EMIT)
     if(kind STREQUAL "assembly")
       set(file "${dir}/${arg_FUNCTION}.s")
@@ -217,7 +232,7 @@ function(ashlar_add_library name)
     set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   endif()
   if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.23)
-    target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${dir}/include" FILES "${header}")
+    target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${dir}/include" FILES ${headers})
   else()
     target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${dir}/include>)
   endif()
@@ -231,7 +246,7 @@ function(ashlar_add_library name)
 endfunction()
 
 function(ashlar_add_op name)
-  set(one FUNCTION BACKEND LINE_TABLES)  # passed on, and so is SHARED
+  set(one FUNCTION NAMESPACE BACKEND LINE_TABLES)  # passed on, and so is SHARED
   set(several TARGETS TARGETS_FILE EMIT)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "OP;${one}" "PARAMS;PROLOGUE;EPILOGUE;${several}")
   set(unknown ${arg_UNPARSED_ARGUMENTS})

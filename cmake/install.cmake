@@ -79,5 +79,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake
   ARCH_INDEPENDENT)  # a cross build takes the package of the machine that builds
 install(FILES ${PROJECT_BINARY_DIR}/AshlarConfig.cmake ${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/AshlarHelpers.cmake ${PROJECT_SOURCE_DIR}/cmake/AshlarCross.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/AshlarKits.cmake
   ${PROJECT_SOURCE_DIR}/cmake/AshlarPresets.json DESTINATION ${package} COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/cmake/kits DESTINATION ${package} COMPONENT runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cmake/toolchains DESTINATION ${package} COMPONENT runtime FILES_MATCHING PATTERN "*.cmake")

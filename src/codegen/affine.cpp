@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/affine.h"
+#include <ashlar/codegen/affine.h>
 
 #include <ashlar/ir/build.h>
 

@@ -26,6 +26,8 @@ const char* const options_help =
     "                          of several targets TARGET=FILE for one, may be given for each\n"
     "  --size SYMBOL=N         the size at which -e explain counts; may be given for each symbol\n"
     "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
+    "  --backward FUNCTION     instead of what the generator computes, its derivative, for the FUNCTION of another run\n"
+    "  --namespace NAME        of the operators that -e torch registers, and of the function of -e cpp\n"
     "  --trace                 prints each schedule step and what it changed in the program\n"
     "  --quiet                 no notes on stderr of what will be slow or was chosen\n"
     "  --time-passes           prints the CPU milliseconds of each pass\n"
@@ -117,6 +119,8 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("--replay", c.replays)->allow_extra_args(false);
   app.add_option("--size", size)->allow_extra_args(false);
   app.add_option("--diff", c.diff)->expected(2);
+  app.add_option("--backward", c.of);
+  app.add_option("--namespace", c.ns);
   app.add_flag("--line-tables", c.line_tables);
   app.add_flag("--trace", c.trace);
   app.add_flag("--time-passes", c.time_passes);
@@ -130,6 +134,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
     app.parse(reversed);
     rest = app.remaining();
   } catch (const CLI::ParseError& e) { throw UsageError(fmt::format("{}; --help lists the options", e.what())); }
+  c.backward = !c.of.empty();
   for (const std::string& e : emit) read_outputs(e, c.outputs);
   for (std::string& t : target)
     for (std::string& name : split(t, ',')) c.targets.push_back(std::move(name));

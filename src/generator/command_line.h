@@ -26,10 +26,12 @@ class UsageError : public std::exception {
 
 struct CommandLine {
   bool help = false, version = false, list = false, list_targets = false;
-  bool time_passes = false, trace = false, line_tables = false, quiet = false;
+  bool time_passes = false, trace = false, line_tables = false, quiet = false, backward = false;
   std::string generator;  // empty: the only one there is
   std::string preferred;  // where `generator` is empty and there are several
   std::string function;   // empty: the generator's name
+  std::string ns;         // of the operators that kits register
+  std::string of;         // with backward: the function whose derivative it is; empty: the generator's name
   std::string directory = ".";
   std::vector<std::string> target_files;                    // of the user's own processors
   std::vector<std::string> targets;                         // empty: host

@@ -121,8 +121,8 @@ namespace {
 
 std::string short_targets_text() {
   return "targets, BASE[-SYSTEM][(+|-)FEATURE]... (--list-targets says what each has):\n" + wrapped(Target::names(), 2) +
-         "features of x86-64:\n" + wrapped(Target::features(Architecture::x86_64), 2) +
-         "features of devices for vulkan:\n" + wrapped(Target::vulkan_features(), 2);
+         "features of x86-64:\n" + wrapped(Target::features(Architecture::x86_64), 2) + "features of devices for vulkan:\n" +
+         wrapped(Target::vulkan_features(), 2);
 }
 
 }  // namespace

@@ -30,6 +30,11 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::schedule, "schedule", "", ".schedule.json", "the schedule's steps, for --replay"},
       {OutputKind::schedule_cpp, "schedule_cpp", "", ".schedule.h", "the schedule's steps as C++, one call each"},
       {OutputKind::explain, "explain", "", ".explain.txt", "what the kernel takes of its target, with no device present"},
+      {OutputKind::torch, "torch", "", ".torch.c", "C that registers the kernel as an operator of PyTorch; needs --namespace"},
+      {OutputKind::torch_python, "torch_python", "_", ".py", "the operator's Python module: fake kernel, vmap, derivative"},
+      {OutputKind::python, "python", "", ".python.c", "C of the kernel as a function of Python, for an extension module"},
+      {OutputKind::python_stub, "python_stub", "", ".pyi", "the types of that function"},
+      {OutputKind::cpp, "cpp", "", ".hpp", "C++17 over the header: a function on views; needs --namespace"},
   };
   return kinds;
 }
@@ -49,6 +54,11 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::schedule:
     case OutputKind::schedule_cpp:
     case OutputKind::explain:
+    case OutputKind::torch:
+    case OutputKind::torch_python:
+    case OutputKind::python:
+    case OutputKind::python_stub:
+    case OutputKind::cpp:
       return "";
     default:
       return missing.empty() || (missing[0] != "LLVM" && kind != OutputKind::spirv) ? "" : missing[0];

@@ -30,7 +30,12 @@ enum class OutputKind {
   program,
   schedule,
   schedule_cpp,
-  explain
+  explain,
+  torch,
+  torch_python,
+  python,
+  python_stub,
+  cpp
 };
 
 struct OutputKindInfo {

@@ -1,57 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/packing.h"
 
-#include <map>
 #include <vector>
 
 #include <ashlar/analysis/packed.h>
 #include <ashlar/ir/build.h>
-#include <ashlar/ir/operation.h>
-#include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "generator/kits/index_text.h"
 
 namespace ashlar::generator {
 
 namespace {
 
-using Names = std::map<ir::Id, std::string>;
-
-// An index expression in C99. Division and modulo are to the floor, as everywhere.
-std::string c_text(const Expr& e, const Names& names) {
-  const auto arg = [&](std::size_t i) { return c_text(ir::args_of(e)[i], names); };
-  switch (ir::op_of(e)) {
-    case ir::Op::int_const:
-      return fmt::format("{}", e.node()->i);
-    case ir::Op::var:
-      return names.at(e.node()->id);
-    case ir::Op::neg:
-      return fmt::format("(-{})", arg(0));
-    case ir::Op::div:
-      return fmt::format("ashlar_floor_div({}, {})", arg(0), arg(1));
-    case ir::Op::mod:
-      return fmt::format("({0} - ashlar_floor_div({0}, {1}) * {1})", arg(0), arg(1));
-    case ir::Op::min:
-      return fmt::format("({0} < {1} ? {0} : {1})", arg(0), arg(1));
-    case ir::Op::max:
-      return fmt::format("({0} > {1} ? {0} : {1})", arg(0), arg(1));
-    case ir::Op::logic_not:
-      return fmt::format("(!{})", arg(0));
-    case ir::Op::select:
-      return fmt::format("({} ? {} : {})", arg(0), arg(1), arg(2));
-    default:
-      if (const char* sign = ir::operation(ir::op_of(e)).laws.sign; *sign)
-        return fmt::format("({} {} {})", arg(0), sign, arg(1));
-      break;
-  }
-  refuse("pack_argument", "an index map of integer arithmetic, which the generated header can hold as C",
-         ir::op_name(ir::op_of(e)), e.node()->where);
-}
+std::string c_text(const Expr& e, const IndexNames& names) { return index_text(e, names, Syntax::c, "pack_argument"); }
 
 std::string functions(const ir::Kernel& k, const codegen::AbiLayout& layout, const ir::Buffer& b) {
   using Kind = codegen::ArgField::Kind;
   const std::string name = layout.field(Kind::pointer, b.id).name, type = codegen::c_type(b.type);
-  Names names;
+  IndexNames names;
   std::vector<std::string> symbols;
   for (const Expr& extent : b.extents)
     for (ir::Id id : ir::free_vars(extent))

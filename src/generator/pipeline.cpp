@@ -8,7 +8,9 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
+#include <ashlar/schedules/by_default.h>
 
+#include "generator/backward.h"
 #include "generator/outputs.h"
 
 namespace ashlar::generator {
@@ -62,7 +64,12 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
   {
     PassTimer timer(options.times, "algorithm");
     c.made.generator->algorithm();
-    built = lang::build_program(options.function, c.made.record->arguments);
+    std::vector<lang::ArgumentRef> arguments = c.made.record->arguments;
+    if (options.backward) {
+      BackwardArguments backward = backward_arguments(arguments, Where{});
+      arguments = std::move(backward.arguments), c.kept = backward.kept, c.weights = backward.weights;
+    }
+    built = lang::build_program(options.function, arguments);
     c.algorithm = built.program;
     require_names(c.algorithm);
   }
@@ -75,10 +82,12 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
         },
         const_cast<PipelineOptions*>(&options));
   }
-  if (options.replay.empty())
-    c.made.generator->schedule(*c.schedule);
-  else
+  if (!options.replay.empty())
     replay(*c.schedule, options);
+  else if (options.backward)
+    schedule_by_default(*c.schedule);
+  else
+    c.made.generator->schedule(*c.schedule);
   c.schedule->observe(nullptr, nullptr);
   schedule::finish(c.schedule->scheduled(), target);
   return c;

@@ -24,15 +24,17 @@ struct PipelineOptions {
   std::string replay;                      // the text of a saved schedule; empty: schedule() is called
   std::string replay_file;                 // where it was read from, for people
   const char* replay_option = "--replay";  // that named it
+  bool backward = false;                   // the derivative instead, scheduled by default (backward.h)
   std::function<void(const std::string& step, const std::string& program)> observe;  // after every schedule step
   std::vector<PassTime>* times = nullptr;                                            // one entry a pass is added
 };
 
 struct Compilation {
   MadeGenerator made;
-  ir::Program algorithm;             // before the schedule
-  std::optional<Schedule> schedule;  // after it
-  ir::Kernel kernel;                 // after lower_kernel
+  ir::Program algorithm;              // before the schedule
+  std::optional<Schedule> schedule;   // after it
+  ir::Kernel kernel;                  // after lower_kernel
+  std::size_t kept = 0, weights = 0;  // with `backward`: as there
 };
 
 Compilation run_pipeline(MadeGenerator, const PipelineOptions&);  // up to the schedule

@@ -25,6 +25,9 @@
 
 #include "generator/command_line.h"
 #include "generator/header.h"
+#include "generator/kits/cpp.h"
+#include "generator/kits/python.h"
+#include "generator/kits/torch.h"
 #include "generator/notes.h"
 #include "generator/pipeline.h"
 #include "generator/target_params.h"
@@ -141,6 +144,7 @@ struct Parts {
   std::vector<ir::Kernel> kernels;  // in the same order
   std::vector<Params> params;       // every Param with its value, so too
   HeaderFacts facts;
+  TorchFacts torch;
 };
 
 void describe(const Target& target, HeaderFacts& facts) {
@@ -176,11 +180,22 @@ std::string joined(const Parts& p, std::string Part::* text) {
   return all;
 }
 
+bool has_header(const std::vector<Output>& outputs) {
+  return std::any_of(outputs.begin(), outputs.end(), [](const Output& o) { return o.kind == OutputKind::header; });
+}
+
+// As other files include it: the one that is written beside them, else what it is called by default.
+std::string header_name(const Parts& p, const std::vector<Output>& outputs) {
+  std::string name = p.kernels[0].name + ".h";
+  for (const Output& o : outputs)
+    if (o.kind == OutputKind::header) name = fs::path(o.path).filename().string();
+  return name;
+}
+
 // Beside a header that is written too, the C includes it; alone it declares what the header would.
 std::string c_text(const Parts& p, const std::vector<Output>& outputs, const Output& own, bool line_tables) {
   codegen::c::Options options;
-  for (const Output& o : outputs)
-    if (o.kind == OutputKind::header) options.header = fs::path(o.path).filename().string();
+  if (has_header(outputs)) options.header = header_name(p, outputs);
   options.line_tables = line_tables;
   options.file = fs::path(own.path).filename().string();
   return codegen::c::source(p.kernels[0], p.parts[0].target, options);
@@ -214,6 +229,11 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line
     if (o.kind == OutputKind::c) files.add(o.path, c_text(p, outputs, o, line_tables));
     if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
     if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
+    if (o.kind == OutputKind::torch) files.add(o.path, torch_c_text(p.kernels[0], p.facts, p.torch, header_name(p, outputs)));
+    if (o.kind == OutputKind::python) files.add(o.path, python_c_text(p.kernels[0], p.facts, header_name(p, outputs)));
+    if (o.kind == OutputKind::cpp) files.add(o.path, cpp_text(p.kernels[0], p.facts, p.torch.ns, header_name(p, outputs)));
+    if (o.kind == OutputKind::python_stub) files.add(o.path, python_stub_text(p.kernels[0]));
+    if (o.kind == OutputKind::torch_python) files.add(o.path, torch_python_text(p.kernels[0], p.facts, p.torch));
   }
   return files;
 }
@@ -298,6 +318,14 @@ auto traced(const TraceText& trace, ToolResult& result, F&& run) {
   }
 }
 
+void require_namespace(const CommandLine& c, const std::vector<Output>& outputs) {
+  for (const Output& o : outputs) {
+    if (o.kind != OutputKind::torch && o.kind != OutputKind::torch_python && o.kind != OutputKind::cpp) continue;
+    if (c.ns.empty() || codegen::c_identifier(c.ns) != c.ns)
+      throw UsageError(fmt::format("-e {}: expected --namespace NAME, an identifier, found \"{}\"", info(o.kind).name, c.ns));
+  }
+}
+
 void generate(const CommandLine& c, ToolResult& result) {
   const detail::Registration& r = find_generator(c.generator, c.preferred);
   const std::vector<Target> targets = targets_of(c);
@@ -324,6 +352,8 @@ void generate(const CommandLine& c, ToolResult& result) {
     return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return o.kind == kind; });
   };
   if (!c.sizes.empty() && !asked(OutputKind::explain)) throw UsageError("--size: expected -e explain, which counts at it");
+  require_namespace(c, outputs);
+  options.backward = c.backward;
   Parts p;
   bool by_default = false;
   std::string sums;  // the same of every target
@@ -350,6 +380,7 @@ void generate(const CommandLine& c, ToolResult& result) {
       part.explanation = target.is_gpu() ? explain(compilation.kernel, target, c.sizes, r.where)
                                          : explain(*compilation.schedule, c.sizes, r.where);
     describe(target, p.facts);
+    p.torch = {c.ns, c.of, compilation.kept, compilation.weights};
     Params& params = p.params.emplace_back();
     by_default = by_default || compilation.made.record->by_default;
     for (const detail::ParamInfo& param : compilation.made.record->params) params.emplace_back(param.name, param.value);

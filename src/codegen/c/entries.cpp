@@ -2,6 +2,7 @@
 // The entries on tensors: f and f_with, thunks over one constant descriptor (runtime/desc.h); and the whole file.
 #include <algorithm>
 
+#include <ashlar/codegen/affine.h>
 #include <ashlar/codegen/c.h>
 #include <ashlar/codegen/launches.h>
 #include <ashlar/codegen/library.h>
@@ -11,7 +12,6 @@
 #include <ashlar/runtime/desc.h>
 
 #include "codegen/legalise.h"
-#include "codegen/affine.h"
 #include "codegen/c/entries.h"
 #include "codegen/workspace_text.h"
 

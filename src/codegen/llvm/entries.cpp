@@ -6,11 +6,11 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalVariable.h>
 
+#include <ashlar/codegen/affine.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/target/needs.h>
 
-#include "codegen/affine.h"
 #include "codegen/llvm/context_fields.h"
 #include "codegen/workspace_text.h"
 

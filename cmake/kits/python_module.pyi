@@ -1,0 +1,7 @@
+from typing import Any, Protocol
+
+class _DLPack(Protocol):
+    def __dlpack__(self) -> Any: ...
+
+Array = Any  # whatever has the buffer protocol, or _DLPack
+

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What all kits take of a kernel: a function that takes its inputs and makes its outputs. The generator writes one
+ * ashlar_kit_op for each kernel (-e torch, -e python); ashlar/runtime/torch.h and ashlar/runtime/python.h make functions of
+ * frameworks of it. */
+#ifndef ASHLAR_RUNTIME_KIT_H
+#define ASHLAR_RUNTIME_KIT_H
+#include <ashlar/runtime/runtime.h>
+
+enum {
+  ASHLAR_KIT_INPUT,
+  ASHLAR_KIT_OUTPUT,
+  ASHLAR_KIT_REAL,
+  ASHLAR_KIT_INTEGER,
+  ASHLAR_KIT_BOOLEAN,
+  ASHLAR_KIT_EXTENT /* a Symbol that no input's shape gives; the last arguments, absent where outputs are given */
+};
+
+typedef struct ashlar_kit_argument {
+  const char* name;         /* as in messages */
+  const char* parameter;    /* of a function in Python */
+  int32_t kind, rank, type; /* type: of a tensor, ASHLAR_F32 */
+  int64_t min, max;         /* of an integer */
+  int64_t align;            /* of a tensor: of element 0, in bytes; 0: that of an element */
+} ashlar_kit_argument;
+
+typedef union ashlar_kit_number {
+  double real;
+  int64_t integer;
+} ashlar_kit_number;
+
+typedef int64_t ashlar_kit_shape[ASHLAR_ABI1_MAX_RANK];
+
+typedef struct ashlar_kit_op {
+  const char* name;
+  const ashlar_kit_argument* arguments; /* in the order of the kernel's */
+  int32_t count;
+  /* The shapes of the outputs, from those of the inputs, whose ranks are right. */
+  void (*shapes)(const ashlar_tensor*, const ashlar_kit_number*, ashlar_kit_shape*);
+  int (*run)(ashlar_tensor*, const ashlar_kit_number*, const ashlar_context*);
+} ashlar_kit_op;
+
+static inline int ashlar_kit_is_tensor(const ashlar_kit_argument* a) { return a->kind <= ASHLAR_KIT_OUTPUT; }
+
+#ifndef ASHLAR_FLOOR_DIV
+#define ASHLAR_FLOOR_DIV
+static inline int64_t ashlar_floor_div(int64_t a, int64_t b) { /* b 0: the kernel refuses the call afterwards */
+  return b == 0 ? 0 : a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+}
+#endif
+#endif
