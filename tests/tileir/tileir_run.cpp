@@ -5,7 +5,9 @@
 //
 //   --arg in:PATH         a buffer with the bytes of a file           --arg inout:PATH   written back to the file
 //   --arg out:PATH:BYTES  a buffer that nobody wrote; the file gets its bytes, PATH.written a 0 or 1 for each
-//   --arg same:N+BYTES    the buffer of argument N, from a byte on
+//   --buffer SPEC         one of these that is no argument            --arg buffer:N+BYTES  the buffer N, from 0, from a byte
+//   on
+//   --arg words:A,B,…      a buffer of 64-bit words; buffer:N+BYTES among them is an address
 //   --arg i1|i8|i16|i32|i64|f32|f64:VALUE, x16:BITS
 //   --order SEED          blocks in an order drawn from it            --most N     operations, then a fault
 //   --off CHECK           alignment, undefined, assumptions, block_races, token_races; may be repeated
@@ -67,7 +69,7 @@ struct Command {
   Grid grid = {1, 1, 1};
   std::uint64_t order = 0;
   bool text = false, operations = false;
-  std::vector<std::string> arguments;
+  std::vector<std::string> buffers, arguments;
 };
 
 void switch_off(Checks& checks, const std::string& name) {
@@ -119,6 +121,8 @@ Command read_command(int count, char** words, Checks& checks) {
       c.coverage = next();
     else if (word == "--arg")
       c.arguments.push_back(next());
+    else if (word == "--buffer")
+      c.buffers.push_back(next());
     else if (word == "--text")
       c.text = true;
     else if (word == "--operations")
@@ -133,8 +137,15 @@ Command read_command(int count, char** words, Checks& checks) {
   return c;
 }
 
-Argument argument_of(const std::string& spec, Device& device, std::vector<Buffer>& buffers,
-                     const std::vector<Argument>& before) {
+std::uint64_t address_in(const std::vector<Buffer>& buffers, const std::string& place) {
+  const std::size_t plus = place.find('+');
+  const std::uint64_t n = whole(place.substr(0, plus)), offset = plus == std::string::npos ? 0 : whole(place.substr(plus + 1));
+  if (n >= buffers.size())
+    throw Error("buffer:" + place + ": there are " + std::to_string(buffers.size()) + " buffers before it");
+  return buffers[n].address + offset;
+}
+
+Argument argument_of(const std::string& spec, Device& device, std::vector<Buffer>& buffers) {
   const std::size_t colon = spec.find(':');
   if (colon == std::string::npos) throw Error("--arg " + spec + ": expected KIND:VALUE");
   const std::string kind = spec.substr(0, colon);
@@ -153,15 +164,17 @@ Argument argument_of(const std::string& spec, Device& device, std::vector<Buffer
     buffers.push_back({device.alloc(bytes), bytes, value.substr(0, last), true});
     return argument(buffers.back().address);
   }
-  if (kind == "same") {
-    const std::size_t plus = value.find('+');
-    const std::uint64_t n = whole(value.substr(0, plus)),
-                        offset = plus == std::string::npos ? 0 : whole(value.substr(plus + 1));
-    if (n >= before.size() || before[n].size != 8)
-      throw Error("--arg " + spec + ": argument " + std::to_string(n) + " is no buffer before it");
-    std::uint64_t at = 0;
-    std::memcpy(&at, before[n].bytes.data(), 8);
-    return argument(at + offset);
+  if (kind == "buffer") return argument(address_in(buffers, value));
+  if (kind == "words") {
+    std::vector<std::uint64_t> words;
+    for (std::size_t at = 0, comma = 0; comma != std::string::npos; at = comma + 1) {
+      comma = value.find(',', at);
+      const std::string word = value.substr(at, comma == std::string::npos ? comma : comma - at);
+      words.push_back(word.starts_with("buffer:") ? address_in(buffers, word.substr(7)) : whole(word));
+    }
+    const std::uint64_t at = device.alloc(words.size() * 8);
+    device.write(at, words.data(), words.size() * 8);
+    return argument(at);
   }
   if (kind == "f32") return argument(static_cast<float>(real(value)));
   if (kind == "f64") return argument(real(value));
@@ -204,7 +217,8 @@ int run(int count, char** words) {
   }
   std::vector<Buffer> buffers;
   std::vector<Argument> arguments;
-  for (const std::string& spec : c.arguments) arguments.push_back(argument_of(spec, device, buffers, arguments));
+  for (const std::string& spec : c.buffers) argument_of(spec, device, buffers);
+  for (const std::string& spec : c.arguments) arguments.push_back(argument_of(spec, device, buffers));
   const std::string kernel = c.kernel.empty() && module.kernels().size() == 1 ? module.kernels()[0].name : c.kernel;
   int code = 0;
   try {

@@ -66,7 +66,7 @@ def constraint(a):
     return ScalarConstraint(NUMPY_TYPES[np.asarray(a).dtype])
 
 
-def export(kernel, arguments, path, version=None):
+def export(kernel, arguments, path, version):
     signature = KernelSignature([constraint(a) for a in arguments], CallingConvention.cutile_python_v1(), symbol="kernel")
     architecture = "sm_100" if version in ("13.1", "13.2") else None
     export_kernel(kernel, [signature], path, gpu_code=architecture, output_format="tileir_bytecode", bytecode_version=version)
@@ -75,10 +75,11 @@ def export(kernel, arguments, path, version=None):
 @dataclass
 class Runner:
     tool: str
+    options: list = field(default_factory=list)  # of tileir_run, where a caller of execute() wants some
     coverage: dict = field(default_factory=dict)
     folder: str = field(default_factory=lambda: tempfile.mkdtemp(prefix="tileir_corpus_"))
 
-    def run(self, kernel, grid, arguments, version=None, options=()):
+    def run(self, kernel, grid, arguments, version="13.4", options=()):
         """The code, what was printed, and what was reported. Arrays get what the kernel wrote; `written` of them what it did."""
         bytecode = os.path.join(self.folder, "kernel.bc")
         export(kernel, arguments, bytecode, version)
@@ -103,19 +104,23 @@ class Runner:
             files.append((a, path))
             for number in a.bits.shape + tuple(s // a.bits.itemsize for s in a.bits.strides):
                 words += ["--arg", f"i32:{number}"]
-        counts = os.path.join(self.folder, "coverage")
-        if os.path.exists(counts):
-            os.remove(counts)
-        command = [self.tool, bytecode, "--kernel", "kernel", "--grid", ",".join(map(str, grid)), "--coverage", counts]
-        done = subprocess.run(command + list(options) + words, capture_output=True, text=True, timeout=600)
-        if done.returncode == 2:
-            raise RuntimeError(done.stderr.strip())
-        for line in open(counts):
-            name, count = line.split()
-            self.coverage[name] = self.coverage.get(name, 0) + int(count)
+        code, printed, report = self.execute(bytecode, grid, list(options) + words)
         for a, path in files:
-            if done.returncode == 0:
+            if code == 0:
                 a.bits = np.fromfile(path, a.bits.dtype).reshape(a.bits.shape)
                 if a.out:
                     a.written = np.fromfile(path + ".written", np.uint8).reshape(a.bits.shape + (a.bits.itemsize,)).all(-1)
+        return code, printed, report
+
+    def execute(self, bytecode, grid, words):
+        counts = os.path.join(self.folder, "coverage")
+        if os.path.exists(counts):
+            os.remove(counts)
+        command = [self.tool, bytecode, "--kernel", "kernel", "--grid", ",".join(map(str, grid)), "--coverage", counts, *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        if done.returncode not in (0, 1):
+            raise RuntimeError(done.stderr.strip() or f"tileir_run ended with {done.returncode}")
+        for line in open(counts):
+            name, count = line.split()
+            self.coverage[name] = self.coverage.get(name, 0) + int(count)
         return done.returncode, done.stdout, done.stderr.strip()
