@@ -296,6 +296,26 @@ TEST_CASE("tokens order what one block does") {
       holds(other.fault(scattered(9), FaultKind::kTokenRace), "two elements of one store write different values to one place"));
 }
 
+TEST_CASE("reductions whose region branches, lane by lane") {
+  Program
+      p;  // y[0] = the sum of those of {1, -2, 3, -4} that are above 0; y[1] = y[0] by the region of a scan, its last element
+  const auto region = [&](std::uint64_t first) {  // (element, sum): if (element > 0) yield element + sum else yield sum
+    Bytes b = A::op({1, 2, p.i, p.i, 4}) + p.constant(0) + A::op({15, p.b, 4, 1, first, first + 2}) +
+              A::op({50, 1, p.i, first + 3, 2});
+    b = b + A::op({1, 0, 2}) + A::op({3, p.i, 0, first, first + 1}) + A::op({109, 0, 1, first + 4});
+    return b + A::op({1, 0, 1}) + A::op({109, 0, 1, first + 1}) + A::op({109, 0, 1, first + 4});
+  };
+  const auto i1 = p.a.tile(p.i32, {1});
+  const Module m = p.with({p.constants({1, -2, 3, -4}), A::op({88, 1, p.i, 0, 1, 1, p.i32, 0, 1, 3, 1}) + region(4),
+                           A::op({101, p.token, 0, 0, 1, 4}), A::op({94, 1, p.i4, 0, 0, 1, 1, p.i32, 0, 1, 3, 1}) + region(6),
+                           p.constant(3), A::op({38, 1, i1, 2, 6, 7}), A::op({91, p.i, 8}), p.constant(1),
+                           A::op({81, p.pi, 1, 10}), A::op({101, p.token, 0, 0, 11, 9})});
+  Machine machine;
+  machine.run(m);
+  CHECK(machine.y[0] == 4);
+  CHECK(machine.y[1] == 4);
+}
+
 TEST_CASE("globals, memory of a block, constants that are not written") {
   const auto module = [](bool constant) {  // g[0] += n; y[0] = g[0]
     Program p;

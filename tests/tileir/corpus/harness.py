@@ -66,6 +66,17 @@ def constraint(a):
     return ScalarConstraint(NUMPY_TYPES[np.asarray(a).dtype])
 
 
+def allow_development_version():
+    """Lets export() write 13.5, which cuTile Python 1.7 has code for and refuses; whether it can."""
+    import cuda.tile._compile as compiler
+    from cuda.tile._bytecode.version import BytecodeVersion
+    if not hasattr(BytecodeVersion, "V_13_5") or not hasattr(compiler, "parse_bytecode_version"):
+        return False
+    parse = compiler.parse_bytecode_version
+    compiler.parse_bytecode_version = lambda text: BytecodeVersion.V_13_5 if text == "13.5" else parse(text)
+    return True
+
+
 def export(kernel, arguments, path, version):
     signature = KernelSignature([constraint(a) for a in arguments], CallingConvention.cutile_python_v1(), symbol="kernel")
     architecture = "sm_100" if version in ("13.1", "13.2") else None

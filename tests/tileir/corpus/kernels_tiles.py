@@ -201,6 +201,20 @@ def _(run):
 
 
 @ct.kernel
+def product_in_f16(a, b, c, n: ConstInt):
+    x, y = ct.load(a, index=(0, 0), shape=(n, n)), ct.load(b, index=(0, 0), shape=(n, n))
+    ct.store(c, index=(0, 0), tile=ct.mma(x, y, ct.ones((n, n), dtype=ct.float16)))
+
+
+@case("product of f16 added in f16")
+def _(run):
+    a, b = array(normal(32, 32).astype(np.float16)), array(normal(32, 32).astype(np.float16))
+    c = result((32, 32), np.float16)
+    run(product_in_f16, (1,), [a, b, c, Constant(32)])
+    return close(c, a.bits.astype(np.float64) @ b.bits.astype(np.float64) + 1, 1e-3)
+
+
+@ct.kernel
 def product_tf32(a, b, c, n: ConstInt):
     x = ct.astype(ct.load(a, index=(0, 0), shape=(n, n)), ct.tfloat32)
     y = ct.astype(ct.load(b, index=(0, 0), shape=(n, n)), ct.tfloat32)

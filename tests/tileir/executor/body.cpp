@@ -37,7 +37,10 @@ class Reader {
     if (op.info == nullptr) c.fail("there is no operation with the code " + std::to_string(code), op.offset);
     if (image_.version.minor < op.info->since)
       c.fail(op.info->name + " came with version 13." + std::to_string(op.info->since), op.offset);
-    if (++seen_ < locations_.size()) op.location = locations_[seen_];
+    if (!locations_.empty()) {
+      if (++seen_ >= locations_.size()) c.fail("there are fewer locations than operations", op.offset);
+      op.location = locations_[seen_];
+    }
     total_ = -1;
     try {
       for (const Field& f : op.info->fields) field(c, op, f, loop, depth);
