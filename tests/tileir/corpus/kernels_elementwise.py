@@ -236,6 +236,59 @@ def _(run):
 
 
 @ct.kernel
+def tile_bits(x, most, least, both, any_, odd, n: ConstInt):
+    t = ct.load(x, index=(ct.bid(0),), shape=(n,))
+    most.tiled_view((n,)).atomic_store_max((0,), t)
+    least.tiled_view((n,)).atomic_store_min((0,), t)
+    both.tiled_view((n,)).atomic_store_and((0,), t)
+    any_.tiled_view((n,)).atomic_store_or((0,), t)
+    odd.tiled_view((n,)).atomic_store_xor((0,), t)
+
+
+@case("atomics of tiles, other operations")
+def _(run):
+    x = RNG.integers(-99, 99, (4, 16), np.int32)
+    o = [array(np.full(16, v, np.int32)) for v in (-1000, 1000, -1, 0, 0)]
+    run(tile_bits, (4,), [array(x.reshape(-1)), *o, Constant(16)], least="13.3")
+    want = [x.max(0), x.min(0), np.bitwise_and.reduce(x, 0), np.bitwise_or.reduce(x, 0), np.bitwise_xor.reduce(x, 0)]
+    return max(exact(a, w) for a, w in zip(o, want))
+
+
+@ct.kernel
+def locked(lock, x, n: ConstInt):
+    while ct.atomic_cas(lock, 0, 0, 1, memory_order=ct.MemoryOrder.ACQUIRE, memory_scope=ct.MemoryScope.DEVICE) != 0:
+        pass
+    t = ct.load(x, index=(0,), shape=(n,))
+    ct.store(x, index=(0,), tile=t + ct.bid(0) + 1)
+    ct.atomic_xchg(lock, 0, 0, memory_order=ct.MemoryOrder.RELEASE, memory_scope=ct.MemoryScope.DEVICE)
+
+
+@case("blocks that take a lock")
+def _(run):
+    lock, x = array(np.zeros(1, np.int32)), array(np.zeros(16, np.int32))
+    run(locked, (4,), [lock, x, Constant(16)])
+    return max(exact(lock, [0]), exact(x, [10] * 16))
+
+
+@ct.kernel
+def raw_memory(x, out, n: ConstInt):
+    ct.grid_dependency_control_wait()
+    at = ct.arange(n, dtype=ct.int32)
+    memory, results = x.get_raw_memory(), out.get_raw_memory()
+    t = memory.load_offset(n - 1 - at, mask=at < n - 2, padding_value=7)
+    results.store_offset(at, t)
+    ct.grid_dependency_control_launch_dependents()
+
+
+@case("memory by offsets, between dependent grids")
+def _(run):
+    x = RNG.integers(0, 99, 16, np.int32)
+    out = result(16, np.int32)
+    run(raw_memory, (1,), [array(x), out, Constant(16)], least="13.4")
+    return exact(out, [*x[:1:-1], 7, 7])
+
+
+@ct.kernel
 def collatz(x, steps, n: ConstInt):
     for k in range(ct.bid(0) * n, min((ct.bid(0) + 1) * n, x.shape[0])):
         v = ct.gather(x, k)

@@ -127,3 +127,14 @@ def scattered(ids, out, n: ConstInt):
 @fault("two elements of one store to one place", "a race within a block: store_ptr_tko", "write different values to one place")
 def _(run):
     return run(scattered, (1,), [array(np.array([0, 1, 2, 1], np.int32)), result(4, np.int32), Constant(4)])
+
+
+@ct.kernel
+def released_early(turn, x, n: ConstInt):
+    before = ct.atomic_add(turn, 0, 1, memory_order=ct.MemoryOrder.ACQ_REL, memory_scope=ct.MemoryScope.DEVICE)
+    ct.store(x, index=(0,), tile=ct.load(x, index=(0,), shape=(n,)) + before)
+
+
+@fault("a release that comes before what it should release", "a race of blocks: load_view_tko", "reads what store_view_tko")
+def _(run):
+    return run(released_early, (2,), [array(np.zeros(1, np.int32)), array(np.zeros(16, np.int32)), Constant(16)])
