@@ -125,7 +125,7 @@ def attention(q, k, v, causal):
 
 @sample("attention", 3e-3)
 def _(ops):
-    q, k, v = normal(1, 4, 64, 64, dtype=torch.float16), normal(1, 2, 128, 64, dtype=torch.float16), normal(1, 2, 128, 64, dtype=torch.float16)
+    q, k, v = (normal(1, heads, n, 64, dtype=torch.float16) for heads, n in ((4, 64), (2, 128), (2, 128)))
     return ops.fmha(q, k, v, is_causal=False), attention(q, k, v, False)
 
 
@@ -137,7 +137,7 @@ def _(ops):
 
 @sample("attention of one query", 3e-3)
 def _(ops):
-    q, k, v = normal(1, 4, 1, 64, dtype=torch.float16), normal(1, 2, 256, 64, dtype=torch.float16), normal(1, 2, 256, 64, dtype=torch.float16)
+    q, k, v = (normal(1, heads, n, 64, dtype=torch.float16) for heads, n in ((4, 1), (2, 256), (2, 256)))
     return ops.fmha_decode(q, k, v, 1 / 8.0), attention(q, k, v, False)
 
 
@@ -170,8 +170,8 @@ def _(ops):
     return got[0] if isinstance(got, tuple) else got, torch.stack(out, 1)
 
 
-# It loads the tail without padding, adds -infinity to what it computed of it, and multiplies by the zeros that come of that: the view
-# has no value to promise there, so the check of undefined elements reports it.
+# It loads the tail without padding, adds -infinity to what it computed of it, and multiplies by the zeros that come of that: the
+# view has no value to promise there, so the check of undefined elements reports it.
 @sample("attention, a length that no tile divides", 3e-3, off=["undefined"])
 def _(ops):
     q, k, v = (normal(1, 2, 100, 64, dtype=torch.float16) for _ in range(3))
@@ -197,7 +197,8 @@ def _(ops):
 
 @sample("a layer and its cross entropy", 1e-2)
 def _(ops):
-    x, w, target = normal(16, 64, dtype=torch.float16, scale=0.3), normal(128, 64, dtype=torch.float16, scale=0.3), torch.arange(16) * 7
+    x, w = (normal(n, 64, dtype=torch.float16, scale=0.3) for n in (16, 128))
+    target = torch.arange(16) * 7
     return ops.fused_linear_cross_entropy(x, w, target).reshape(1), F.cross_entropy(x.float() @ w.float().T, target).reshape(1)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""cuda.tile.launch for tensors of PyTorch on the host, by the executor: for libraries of cuTile kernels that bring their own launches.
+"""cuda.tile.launch for tensors of PyTorch on the host, by the executor: for libraries of kernels that bring their own launches.
 
 install(runner) puts it there, lets a search for a schedule take the first, and makes PyTorch tell of a device (of capability 9.0,
 with 8 multiprocessors) that is the host. Call it before the library is imported.
@@ -16,9 +16,9 @@ import cuda.tile.tune
 from cuda.tile.compilation import (ArrayConstraint, CallingConvention, ConstantConstraint, KernelSignature, ListConstraint,
                                    ScalarConstraint, TupleConstraint, export_kernel)
 
-TYPES = {torch.float16: ct.float16, torch.bfloat16: ct.bfloat16, torch.float32: ct.float32, torch.float64: ct.float64, torch.int8: ct.int8,
-         torch.uint8: ct.uint8, torch.int16: ct.int16, torch.int32: ct.int32, torch.int64: ct.int64, torch.bool: ct.bool_,
-         torch.float8_e4m3fn: ct.float8_e4m3fn, torch.float8_e5m2: ct.float8_e5m2}
+TYPES = {getattr(torch, name): getattr(ct, name) for name in (
+    "float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "float8_e4m3fn", "float8_e5m2")}
+TYPES[torch.bool] = ct.bool_
 
 
 def bytes_of(storage):

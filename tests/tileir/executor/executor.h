@@ -15,17 +15,18 @@
 // cuda-tile) writes.
 //
 // Numbers where the specification leaves freedom:
-// - add, sub, mul, div, sqrt, fma: rounded once, as the rounding says; approx and full are the nearest number. flush_to_zero
-// (f32)
-//   is done to operands and results.
+// - add, sub, mul, div, sqrt, fma: rounded once, as the rounding says; approx and full are the nearest number.
+//   flush_to_zero (f32) is done to operands and results.
 // - exp, log, sin, pow, …: of f64 as the host's library has them; of shorter formats computed in f64 and rounded once.
-// - mmaf, mmaf_scaled: f64 sums of products in order of k, the accumulator first, rounded once to its type; of f64 a chain of
-// fma.
-//   Products of operands up to f32 are exact in f64. Hardware sums in other orders and with fewer bits: compare within a bound.
-// - reduce, scan: from the identity through elements in order of the index (scan with `reverse`: from the last); the body gets
-// the
-//   element first, then what was accumulated.
-// - ftof and itof to a format without infinity: what is too large becomes NaN (f4e2m1: the largest number).
+// - mmaf, mmaf_scaled: f64 sums of products in order of k, the accumulator first, rounded once to its type; of f64 a chain
+//   of fma. Products of operands up to f32 are exact in f64. Hardware sums in other orders and with fewer bits: compare
+//   within a bound.
+// - reduce, scan: from the identity through elements in order of the index (scan with `reverse`: from the last); the body
+//   gets the element first, then what was accumulated.
+// - ftof to formats of 8 bits and less: what is too large becomes the largest number, as tileiras compiles it. itof to one
+//   without infinity: NaN.
+// - ftoi of what the integer does not hold: the nearest that it holds; since 13.4, which has a flag for that, undefined
+//   without the flag. Of an infinity undefined without it.
 //
 // What is undefined is carried along with every element, from where it came (memory that nobody wrote, what lies outside of a
 // view that has no padding, a masked element without padding, division by zero, an overflow in spite of no_wrap) to where it

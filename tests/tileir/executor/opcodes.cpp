@@ -12,7 +12,7 @@ namespace ashlar::tileir {
 
 namespace {
 
-struct Line {
+struct Line {  // since: the minor version; with ! behind it: known, and not executed
   Code code;
   const char *name, *since, *same, *layout;
 };

@@ -46,6 +46,12 @@ u64 to_integer(double v, int width, bool is_signed, bool& out_of_range) {
   return (t < 0 ? static_cast<u64>(static_cast<i64>(t)) : static_cast<u64>(t)) & mask_of(width);
 }
 
+// What tileiras makes of ftof to formats of 8 bits (F2FP.SATFINITE): what is too large, infinity too, is the largest number.
+double within(double v, Kind to) {
+  const double most = to == Kind::kE4m3 ? 448 : to == Kind::kE5m2 ? 57344 : to == Kind::kE8m0 ? 0x1p127 : v;
+  return std::fabs(v) > std::fabs(most) ? std::copysign(most, v) : v;
+}
+
 bool loses(u64 v, u64 overflow, int from, int to) {
   const u64 cut = v & mask_of(to);
   if ((overflow & 1) != 0 && signed_of(cut, to) != signed_of(v, from)) return true;
@@ -78,7 +84,7 @@ void convert(Run& r, const Op& op) {
         case Code::kFToF: {
           const Rounding rounding = static_cast<Rounding>(op.number(0));
           const HostRounding mode(rounding);
-          out.bits[k] = rounded(number_of(v, from), to, rounding);
+          out.bits[k] = rounded(within(number_of(v, from), to), to, rounding);
           break;
         }
         case Code::kFToI: {
