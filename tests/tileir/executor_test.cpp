@@ -246,25 +246,28 @@ TEST_CASE("races of blocks") {
   CHECK(holds(third.fault(counted(0), FaultKind::kBlockRace, 0, 2), "atomic_rmw_tko"));
 }
 
-// Block 0 writes x[0] and then the flag y[0]; block 1 reads the flag and then x[0].
-Module message(std::uint64_t store_order, std::uint64_t load_order) {
+// Block 0 writes x[0] and then the flag y[0]; block 1 reads the flag and then x[0]. Tokens order both pairs, or not.
+Module message(std::uint64_t store_order, std::uint64_t load_order, bool store_token = true, bool load_token = true) {
   Program p;
-  const std::uint64_t f1 = p.f;
-  Bytes writes =
-      A::op({16, f1, p.a.constant({0, 0, 128, 63})}) + A::op({101, p.token, 0, 0, 0, 8}) + p.constant(1);  // 8, 9, 10
-  writes = writes + A::op({101, p.token, 9, store_order, 1, 1, 10, 9}) + A::op({109, 0, 0});               // 11
-  Bytes reads = A::op({61, p.i, p.token, 1, load_order, 1, 1}) + A::op({61, p.f, p.token, 16, 0, 0, 9}) +
-                A::op({109, 0, 0});  // 8, 9; 10, 11
-  Bytes branch = A::op({50, 0, 7, 2, 1, 0, 5}) + writes + A::op({1, 0, 3}) + reads;
-  return p.with({A::op({48, p.i, p.i, p.i}), p.constant(0), A::op({15, p.b, 0, 1, 3, 6}), branch});
+  const Bytes flag =
+      store_token ? A::op({101, p.token, 9, store_order, 1, 1, 10, 9}) : A::op({101, p.token, 1, store_order, 1, 1, 10});
+  const Bytes writes = A::op({16, p.f, p.a.constant({0, 0, 128, 63})}) + A::op({101, p.token, 0, 0, 0, 8}) + p.constant(1) +
+                       flag + A::op({109, 0, 0});
+  const Bytes data = load_token ? A::op({61, p.f, p.token, 16, 0, 0, 9}) : A::op({61, p.f, p.token, 0, 0, 0});
+  const Bytes reads = A::op({61, p.i, p.token, 1, load_order, 1, 1}) + data + A::op({109, 0, 0});
+  return p.with({A::op({48, p.i, p.i, p.i}), p.constant(0), A::op({15, p.b, 0, 1, 3, 6}),
+                 A::op({50, 0, 7, 2, 1, 0, 5}) + writes + A::op({1, 0, 3}) + reads});
 }
 
-TEST_CASE("release and acquire order blocks") {
+TEST_CASE("release and acquire order blocks, where tokens tie data to them") {
   Machine machine;
   CHECK_NOTHROW(machine.run(message(3, 2), 0, 2));
-  CHECK(holds(machine.fault(message(1, 1), FaultKind::kBlockRace, 0, 2), "reads what store_ptr_tko of block 0"));
-  CHECK(holds(machine.fault(message(3, 1), FaultKind::kBlockRace, 0, 2), "reads what store_ptr_tko of block 0"));
-  CHECK(holds(machine.fault(message(1, 2), FaultKind::kBlockRace, 0, 2), "reads what store_ptr_tko of block 0"));
+  const std::string race = "reads what store_ptr_tko of block 0";
+  CHECK(holds(machine.fault(message(1, 1), FaultKind::kBlockRace, 0, 2), race));
+  CHECK(holds(machine.fault(message(3, 1), FaultKind::kBlockRace, 0, 2), race));
+  CHECK(holds(machine.fault(message(1, 2), FaultKind::kBlockRace, 0, 2), race));
+  CHECK(holds(machine.fault(message(3, 2, false), FaultKind::kBlockRace, 0, 2), race));
+  CHECK(holds(machine.fault(message(3, 2, true, false), FaultKind::kBlockRace, 0, 2), race));
 }
 
 TEST_CASE("tokens order what one block does") {

@@ -50,9 +50,9 @@ void Access::element(u64 address) {
         address);
   if (writes_ && at_->read_only) run_.fault(FaultKind::kReadOnly, "a store to a constant", address);
   if (strength_ == Races::kOnDevice) {
-    if (reads_ && (order_ == 2 || order_ == 4)) run_.races.acquire(address);
+    if (reads_ && (order_ == 2 || order_ == 4)) run_.races.acquire(address, node_);
     if (writes_ && (order_ == 3 || order_ == 4))
-      run_.races.release(address, atomic_);
+      run_.races.release(address, node_, atomic_);
     else if (writes_ && !atomic_)
       run_.races.overwrite(address);
   }

@@ -33,9 +33,10 @@
 // matters: a store, an address, a mask, a branch, a bound of a loop, print. There it is reported. So a tail that is computed
 // and not stored is no fault.
 //
-// Races: two blocks touch one byte, one of them writes, and no atomics of enough scope or release/acquire order them; two
-// operations of one block do so and no token orders them; two elements of one store write different values to one place. A
-// block that waits for one that runs after it never ends (Checks::most_operations): blocks are not interleaved.
+// Races: two blocks touch one byte, one of them writes, and neither atomics of enough scope nor a release that tokens put
+// behind the one and an acquire that they put before the other order them; two operations of one block do so and no token
+// orders them; two elements of one store write different values to one place. A block that waits for one that runs after it
+// never ends (Checks::most_operations): blocks are not interleaved.
 #include <array>
 #include <cstddef>
 #include <cstdint>

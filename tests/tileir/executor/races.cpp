@@ -13,7 +13,7 @@ void join(Clock& into, const Clock& from) {
 
 void Races::block_begins(u32 block) {
   block_ = block, epoch_ = 0;
-  clock_.clear();
+  acquired_.clear();
 }
 
 u32 Races::node(const Op* op, Strength strength, std::vector<u32> before) {
@@ -47,9 +47,7 @@ std::optional<Conflict> Races::conflict(u32 other, u32 node, bool other_wrote, b
   const Node &a = nodes_[other], &b = nodes_[node];
   bool fine = true;
   if (a.block != b.block) {
-    const auto known = clock_.find(a.block);
-    fine =
-        !blocks || (a.strength == kOnDevice && b.strength == kOnDevice) || (known != clock_.end() && known->second > a.epoch);
+    fine = !blocks || (a.strength == kOnDevice && b.strength == kOnDevice) || synchronized(other, node);
   } else {
     fine = !tokens || (a.strength != kWeak && b.strength != kWeak) || reaches(node, other);
   }
@@ -73,15 +71,31 @@ std::optional<Conflict> Races::touch(Touched& t, u32 node, bool reads, bool writ
   return std::nullopt;
 }
 
-void Races::release(u64 address, bool keeps) {
-  Clock& at = released_[address];
-  if (!keeps) at.clear();
-  clock_[block_] = ++epoch_;
-  join(at, clock_);
+bool Races::synchronized(u32 other, u32 node) {
+  const u32 block = nodes_[other].block, epoch = nodes_[other].epoch;
+  for (const Acquired& a : acquired_) {
+    const auto known = a.clock.find(block);
+    if (known == a.clock.end() || known->second <= epoch || (a.node != node && !reaches(node, a.node))) continue;
+    for (u32 e = epoch; e < known->second; ++e)
+      if (const u32 r = releases_[block][e]; r == other || reaches(r, other)) return true;
+  }
+  return false;
 }
 
-void Races::acquire(u64 address) {
-  if (const auto at = released_.find(address); at != released_.end()) join(clock_, at->second);
+void Races::release(u64 address, u32 node, bool keeps) {
+  Clock& at = released_[address];
+  if (!keeps) at.clear();
+  releases_[block_].push_back(node);
+  at[block_] = ++epoch_;
+  for (const Acquired& a : acquired_)
+    if (a.node == node || reaches(node, a.node)) join(at, a.clock);
+}
+
+void Races::acquire(u64 address, u32 node) {
+  const auto at = released_.find(address);
+  if (at == released_.end()) return;
+  if (acquired_.empty() || acquired_.back().node != node) acquired_.push_back({node, {}});
+  join(acquired_.back().clock, at->second);
 }
 
 void Races::overwrite(u64 address) {

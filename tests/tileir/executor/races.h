@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Who touched what, and what orders it. Every memory operation that runs is a node; tokens are edges to nodes before it.
-// Between blocks, releases and acquires at one address hand clocks on.
+// Between blocks, releases and acquires at one address hand clocks on: what a release reaches is before what reaches the
+// acquire.
 //
 //   store a (node 3) -> token 3 -> load a (node 4): ordered, 4 reaches 3.
-//   Two loops' loads of node 5 and a store of node 6 that has no token: 6 does not reach 5, a race.
+//   A load of a (node 5) and a store to it (node 6) that has no token: 6 does not reach 5, a race.
+//   Block 0: store a (3) -> release f (4); block 1: acquire f (5) -> load a (6): ordered. Without one of the arrows, a race.
 #include <map>
 #include <optional>
 #include <vector>
@@ -45,12 +47,14 @@ class Races {
   // Notes an access by the newest node; returns what it races with.
   std::optional<Conflict> touch(Touched&, u32 node, bool reads, bool writes, bool blocks, bool tokens);
 
-  void release(u64 address, bool keeps);  // keeps: a read-modify-write goes on with what was released before
-  void acquire(u64 address);
+  // keeps: a read-modify-write goes on with what was released before
+  void release(u64 address, u32 node, bool keeps);
+  void acquire(u64 address, u32 node);
   void overwrite(u64 address);  // a store that does not release
 
  private:
   std::optional<Conflict> conflict(u32 other, u32 node, bool other_wrote, bool blocks, bool tokens);
+  bool synchronized(u32 other, u32 node);
   bool reaches(u32 from, u32 to);
   bool search(u32 from, u32 to);
 
@@ -60,8 +64,13 @@ class Races {
   u32 fine_other_ = 0, fine_node_ = 0;  // the last pair that was found to be ordered
   u32 from_ = 0, to_ = 0;               // of the last search
   bool reached_ = false;
-  Clock clock_;
-  std::map<u64, Clock> released_;
+  struct Acquired {
+    u32 node;
+    Clock clock;
+  };
+  std::vector<Acquired> acquired_;            // by the block that runs
+  std::map<u32, std::vector<u32>> releases_;  // nodes, by block and epoch
+  std::map<u64, Clock> released_;             // by address
 };
 
 }  // namespace ashlar::tileir
