@@ -236,6 +236,24 @@ Intrinsic mma_rounding_left(Type right_type, Where where) {
                    where);
 }
 
+Intrinsic exchange_rows(Where where) {
+  return intrinsic(
+      "exchange_rows",
+      [&](Meaning& m) {
+        Tensor from = m.read("from", f32, {16, 4}, Scope::fragment), to = m.write("to", f32, {16, 4}, Scope::fragment);
+        m.means(to, [&](Var i, Var r) { return from(i, r); });
+        m.holds(from, 32, [](Var i, Var r) { return held(i % 8 * 4 + r, i / 8); });
+        m.holds(to, 32, [](Var i, Var r) { return held(i % 8 * 4, i / 8 * 4 + r); });
+        std::string text;
+        for (int k = 0; k < 8; ++k)  // from lane k % 4 of four
+          text += (k ? "\nshfl.sync.idx.b32 {to." : "shfl.sync.idx.b32 {to.") + std::to_string(k) + "}, {from." +
+                  std::to_string(k / 4) + "}, " + std::to_string(k % 4) + ", 0x1c1f, 0xffffffff;";
+        m.emit(Backend::ptx, text.c_str(), where);
+        m.needs("sm_80", where);
+      },
+      where);
+}
+
 Intrinsic load_left(Type t, Lies lies, Where where) { return load(true, t, lies, where); }
 Intrinsic load_right(Type t, Lies lies, Where where) { return load(false, t, lies, where); }
 

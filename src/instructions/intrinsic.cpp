@@ -3,6 +3,7 @@
 #include <ashlar/instructions/kept.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cstdio>
 #include <map>
@@ -307,11 +308,12 @@ class Sealer {
       }
       for (const Expr* e : {&t.held.lane, &t.held.slot})
         o.map.push_back(ir::substitute(lang::to_index(Operand(*e, t.where), "held of " + o.name), own));
-      const analysis::FragmentRead read = analysis::fragment(o.vars, o.shape, o.map[0], o.map[1], f_.group);
+      const analysis::FragmentRead read =
+          fragment ? analysis::fragment(o, f_.group) : analysis::fragment(o.vars, o.shape, o.map[0], o.map[1], f_.group);
       if (!read.fragment) no("a place of its own for each element of " + o.name, read.why, t.where);
       std::int64_t elements = 1;
       for (std::int64_t n : o.shape) elements *= n;
-      std::int64_t lanes = read.fragment->threads;
+      std::int64_t lanes = read.fragment->threads >> std::popcount(static_cast<unsigned>(read.fragment->copies));
       if (t.addressed) {  // those that give an address, from the first on
         lanes = 0;
         while (lanes < read.fragment->threads && analysis::element_of(*read.fragment, static_cast<int>(lanes), 0)) ++lanes;
@@ -378,9 +380,7 @@ class Sealer {
   bool registers(const Operand_& o, const ir::Placeholder& p, const std::string& end, Where where) const {
     const auto range = ir::registers_named(p);
     if (!range) return false;
-    std::int64_t bits = o.type.bits;
-    for (const std::int64_t n : o.shape) bits *= n;
-    const std::int64_t count = bits / f_.group / 32;
+    const std::int64_t count = std::int64_t{analysis::fragment(o, f_.group).fragment->registers} * o.type.bits / 32;
     if (range->last >= count)
       no("registers from 0 to " + std::to_string(count - 1) + " of " + o.name + " in the text for " + end, shown_as(p), where);
     return true;

@@ -204,8 +204,12 @@ void DeviceRun::describe(Operation& o, bool at_issue) {
 
 void DeviceRun::put(Operation& o, int k, std::int64_t element, const Value& v) {
   const Location l = o.at[static_cast<std::size_t>(k)][static_cast<std::size_t>(element)];
-  enter(thread(l.thread));
-  write(o.code->actuals[static_cast<std::size_t>(k)].buffer, l.at, v);
+  const int copies = intrinsics_[static_cast<std::size_t>(o.code->intrinsic)].tiles[static_cast<std::size_t>(k)].copies;
+  for (int copy = copies;; copy = (copy - 1) & copies) {
+    enter(thread(l.thread + copy));
+    write(o.code->actuals[static_cast<std::size_t>(k)].buffer, l.at, v);
+    if (copy == 0) return;
+  }
 }
 
 // ---- operations in flight --------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <ashlar/analysis/fragment.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -117,6 +118,9 @@ void DeviceRun::add_intrinsic(const ir::Intrinsic& f) {
           throw InternalError("the intrinsic " + f.name + " puts an element into a thread outside its group");
         tile.elements.push_back(l);
       });
+      if (o.place == ir::IntrinsicOperand::Place::registers && map.size() == 2)
+        if (const analysis::FragmentRead held = analysis::fragment(o, f.group); held.fragment)
+          tile.copies = held.fragment->copies;
     }
     info.tiles.push_back(std::move(tile));
     if (o.completion != ir::Completion::call) info.asynchronous = true;

@@ -155,6 +155,7 @@ struct MapInfo {
 struct TileInfo {
   std::vector<Location> elements;
   std::int64_t count = 1;
+  int copies = 0;  // mask: threads that differ in these bits hold the same elements
 };
 
 struct Description;

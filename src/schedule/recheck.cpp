@@ -132,7 +132,10 @@ void recheck(Context& c, const Program* before) {
     if (s.is<LoopStmt>()) recheck_loop(c, s, still_proved);
     if (const AllocStmt* alloc = s.as<AllocStmt>()) {
       const ir::Buffer& b = p.buffer(alloc->buffer);
-      if (b.scope == Scope::fragment && (!b.layout.map.empty() || b.layout.align_dim >= 0))
+      const bool mapped = b.layout.dropped.empty() ? !b.layout.map.empty()
+                                                   : !std::all_of(b.layout.map.begin(), b.layout.map.end(),
+                                                                  [](const Expr& e) { return ir::is(e, ir::Op::var); });
+      if (b.scope == Scope::fragment && (mapped || b.layout.align_dim >= 0))
         c.refuse("a fragment without a layout of its own: its intrinsics say which lane holds what",
                  b.name + ", which has one");
       if (!b.layout.map.empty() && !still_proved.storage(s)) {

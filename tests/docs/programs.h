@@ -156,6 +156,18 @@ struct Exponentials {  // the sum of exp(x - the largest), of each row
   Schedule s{built, Target::parse("x86-64-v3")};
 };
 
+struct Weights {  // the same, with the exponentials as a stage
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {M, N}), out = lang::make_output("total", f32, {M});
+  Axis k{"k", N}, l{"l", N};
+  Tensor top = compute("top", {{"i", M}}, [&](Var i) { return maximum(x(i, k), k); });
+  Tensor e = compute("e", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return exp(x(i, j) - top(i)); });
+  Tensor total = compute("total", {{"i", M}}, [&](Var i) { return sum(e(i, l), l); });
+  lang::Built built = (lang::bind(out, total), lang::build_program("weights", {x, out}));
+  Schedule s{built, Target::parse("x86-64-v3")};
+};
+
 struct Attend {  // the largest x[i, k] and the sum of exp(x[i, k] - it) * v[k, c], carried together
   lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N"}, C{"C"};

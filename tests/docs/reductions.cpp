@@ -70,6 +70,24 @@ Group reductions() {
          s[total].roll(top, [](Expr old, Expr now) { return exp(old - now); });
          show.after();
        })});
+  add({"rebase", "rebase(leader, rescale)",
+       "Takes terms that read a maximum apart by the parts that `rfactor` made of it: each reads the maximum of its own part, "
+       "and "
+       "the sum of a part is multiplied by `rescale(maximum of the part, of all)` where the parts are added. `roll` then makes "
+       "one "
+       "pass of maximum and sums, a part at a time.",
+       "The terms are a stage that alone reads the maximum; sums of parts of them, or of products with them, read it, each "
+       "added up "
+       "by one stage, in as many parts. `rescale` is tested on sample values, not proved.",
+       on<Weights>([](Weights& p, Schedule& s, Show& show) {
+         const Tensor &top = p.top, &e = p.e, &total = p.total;
+         REFUSED(s[e].rebase(top, [](Expr old, Expr now) { return exp(old - now); }));
+         s[top].rfactor(s[top].split(s[top].reduction(), 64).outer);
+         s[total].rfactor(s[total].split(s[total].reduction(), 64).outer);
+         show.before();
+         s[e].rebase(top, [](Expr old, Expr now) { return exp(old - now); });
+         show.after();
+       })});
   add({"distribute", "distribute<N>()",
        "Expands a sum of integers whose terms are products of sums: into the product without zero points, which dot-product "
        "instructions compute, and smaller sums.",

@@ -1,5 +1,6 @@
 // gpu_attention: one launch, for lengths that no tile divides, rows that begin at multiples of 16 bytes and rows that do not,
 // in the interpreter of launches with the search for races; when the default schedule takes it, and what it refuses.
+#include <limits>
 #include <random>
 
 #include <ashlar/lang/build_program.h>
@@ -75,6 +76,8 @@ interp::Array numbers(Type t, std::vector<std::int64_t> shape, unsigned seed) {
 TEST_CASE("gpu_attention computes what the algorithm says") {
   const std::pair<Kind, schedules::GpuAttentionOptions> cases[] = {
       {{"bf16"}, {}},
+      {{"bf16, a query of 80, a value of 128", bf16, 80, 128}, {}},
+      {{"bf16, values in two parts", bf16, 16, 160}, {}},
       {{"f16, groups, values longer than keys", f16, 32, 48, 2}, {}},
       {{"bf16, an added mask, other tiles", bf16, 16, 16, 1, ops::Causal::no, Kind::Mask::added},
        {.block_i = 32, .block_j = 16}},
@@ -91,8 +94,8 @@ TEST_CASE("gpu_attention computes what the algorithm says") {
     struct Shape {
       std::int64_t b, h, m, n;
     };
-    for (const Shape& shape :
-         {Shape{1, 2, 70, 45}, Shape{2, 1, 33, 64}, Shape{1, 1, 1, 1}, Shape{1, 1, 5, 0}, Shape{1, 1, 0, 3}}) {
+    for (const Shape& shape : {Shape{1, 2, 70, 45}, Shape{2, 1, 33, 64}, Shape{1, 1, 1, 129}, Shape{1, 1, 1, 1},
+                               Shape{1, 1, 5, 0}, Shape{1, 1, 0, 3}}) {
       CAPTURE(shape.m);
       CAPTURE(shape.n);
       interp::Arguments given;
@@ -116,6 +119,38 @@ TEST_CASE("gpu_attention computes what the algorithm says") {
       }
     }
   }
+}
+
+TEST_CASE("scores of an attention are computed once, and lie in no memory") {
+  Scheduled op({"bf16"});
+  REQUIRE(op.refusal() == "");
+  const ir::Program& p = op.s.scheduled().program;
+  int scores = 0;
+  for (const auto& [id, stage] : p.stages) scores += stage.name.starts_with("attention_scores") && stage.is_reduction();
+  CHECK(scores == 1);
+  for (const auto& [id, b] : p.buffers)
+    if (b.name.starts_with("attention_")) CHECK((b.scope == Scope::fragment || b.role != ir::Role::temporary));
+}
+
+TEST_CASE("scores that are minus infinity, and rows that see nothing, give what the algorithm gives") {
+  const Kind kind{"bf16", bf16, 16, 16, 1, ops::Causal::no, Kind::Mask::added};
+  Scheduled op(kind);
+  REQUIRE(op.refusal() == "");
+  schedule::finish(op.s.scheduled(), op.s.target());
+  const ir::Kernel kernel = lower(op.s.scheduled().program, options_for(op.s.target()));
+  const std::int64_t m = 20, n = 100;
+  interp::Arguments given;
+  given.emplace_back(numbers(bf16, {1, 1, m, 16}, 1)), given.emplace_back(numbers(bf16, {1, 1, n, 16}, 2));
+  given.emplace_back(numbers(bf16, {1, 1, n, 16}, 3));
+  given.emplace_back(interp::Array::make(bf16, {m, n}, [](auto at) {  // the first tile, the last one, all of a row, parts
+    const bool none = at[0] == 0 ? at[1] < 40 : at[0] == 1 ? at[1] >= 64 : at[0] == 2 ? true : (at[0] + at[1]) % 3 == 0;
+    return none ? -std::numeric_limits<double>::infinity() : static_cast<double>(at[1] % 7);
+  }));
+  given.emplace_back(interp::Array::zeros(bf16, {1, 1, m, 16}));
+  interp::Arguments meant = given;
+  interp::run_algorithm(op.built.program, meant);
+  REQUIRE_NOTHROW(interp::run(kernel, given, {}));
+  CHECK(interp::difference(given.back().array, meant.back().array, 4e-3, 1e-3) == "");
 }
 
 TEST_CASE("the default schedule computes attention in one launch where tensor cores may, and says so") {

@@ -29,8 +29,19 @@ struct FragmentRead {
 // Refused: a thread outside of the group or with a copied bit, a negative register, two elements in one register.
 FragmentRead fragment(std::span<const ir::Id> vars, std::span<const std::int64_t> shape, const Expr& thread, const Expr& reg,
                       int threads, int copies = 0);
+// The same where lanes are copies: those that differ only in bits that no thread of the map has.
+FragmentRead held_by_lanes(std::span<const ir::Id> vars, std::span<const std::int64_t> shape, const Expr& thread,
+                           const Expr& reg, int threads);
 // Of an operand in registers, executed by `group` threads.
 FragmentRead fragment(const ir::IntrinsicOperand&, int group);
+
+// Rows of a fragment, or other groups of its elements that one value stands for: each value is held by all lanes that hold an
+// element of its group, in `copies`. `at`: the first element of a group, by dimension of `whole`, over the variables of the
+// part; `own`: of each element of `whole`, row-major, its group.
+//
+//   accumulators of m16n8k16, groups of one row i:   thread i % 8 * 4, copies 3,  register i / 8
+FragmentRead part_of_fragment(const Fragment& whole, std::span<const ir::Id> vars, std::span<const std::int64_t> shape,
+                              std::span<const Expr> at, std::span<const std::vector<std::int64_t>> own);
 
 // The element that a thread holds in a register; empty where it holds none.
 std::optional<std::vector<std::int64_t>> element_of(const Fragment&, int thread, int reg);

@@ -52,6 +52,11 @@ Intrinsic mma(Type a, Type b, Lies right = Lies::rows, Where = Where::current())
 // values computed from them, can be the left factor of the next one without moving between lanes.
 Intrinsic mma_rounding_left(Type right, Where = Where::current());
 
+// to[i, r] = from[i, r], of f32, [16, 4]: what the four lanes that hold a row of sums (c of mma) have of it, lane r one number,
+// is brought to each of them. A lane has all four numbers of its rows afterwards: a maximum or a sum of a row is one of these
+// four. Eight shfl.sync.
+Intrinsic exchange_rows(Where = Where::current());
+
 // Fragments from shared memory by one ldmatrix.x4, for elements of 8, 16 or 32 bits; 16 x depth elements. `columns`: the tile
 // lies the other way round, [k, i] for the left factor and [k, j] for the right one, of 16 bits (ldmatrix.trans). Of the right
 // factor of i8 or u8 too: two bytes are moved as one element, and put in order afterwards (prmt).

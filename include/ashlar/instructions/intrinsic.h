@@ -82,7 +82,8 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
     }
   }
   // The map of a fragment: which of the `lanes` lanes holds element (i, j, ...), and in which of its registers. Each register
-  // of a lane holds one element, and each element has one place.
+  // of a lane holds one element, and each element has one place. Lanes that differ only in bits that no lane of the map has
+  // hold the same: i % 8 * 4 of 32 lanes is a row that four lanes know.
   template <class F>
   void holds(const Tensor& fragment, int lanes, F&& map, Where w = Where::current()) {
     static_assert(detail::written_out_parameters<F>, "holds: write the parameters as Var, not auto, so that the rank is known");

@@ -298,6 +298,14 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
     const std::array<Expr, 2> values = values_of_(leader, w);
     return roll_(leader, values, rescale(values[0], values[1]), w);
   }
+  // The terms of this stage read the maximum (or minimum) of their own part, which rfactor made, in place of that of all parts;
+  // the sums of the parts are multiplied by rescale(maximum of the part, of all) where they are added. `roll` makes one pass of
+  // them then.
+  template <class F>
+  Stage rebase(StageRef leader, F&& rescale, Where w = Where::current()) const {
+    const std::array<Expr, 2> values = values_of_(leader, w);
+    return rebase_(leader, values, rescale(values[0], values[1]), w);
+  }
   Stage init(Where = Where::current()) const;  // afterwards: the same stage, by the loops of its init
 
   // This stage in the variant of the schedule for calls that satisfy the condition (Schedule::specialize).
@@ -319,6 +327,9 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   }
   std::array<Expr, 2> values_of_(StageRef, Where) const;
   Stage roll_(StageRef, const std::array<Expr, 2>& values, const Expr& rescale, Where) const;
+  Stage rebase_(StageRef, const std::array<Expr, 2>& values, const Expr& rescale, Where) const;
+  std::pair<ir::Id, Expr> leader_and_rescale_(const schedule::Primitive&, StageRef, const std::array<Expr, 2>& values,
+                                              const Expr& rescale, Where) const;
   std::vector<Loop> roots_(bool reduce, std::optional<std::size_t> expected, Where) const;
   std::vector<Stage> distribute_(std::size_t expected, Where) const;
   Stage set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;

@@ -123,7 +123,17 @@ FragmentRead fragment(std::span<const Id> vars, std::span<const std::int64_t> sh
 FragmentRead fragment(const ir::IntrinsicOperand& o, int group) {
   if (o.place != ir::IntrinsicOperand::Place::registers || o.map.size() != 2)
     return {std::nullopt, "operand " + o.name + " is not in registers"};
-  return fragment(o.vars, o.shape, o.map[0], o.map[1], group);
+  return held_by_lanes(o.vars, o.shape, o.map[0], o.map[1], group);
+}
+
+FragmentRead held_by_lanes(std::span<const Id> vars, std::span<const std::int64_t> shape, const Expr& thread, const Expr& reg,
+                           int threads) {
+  FragmentRead read = fragment(vars, shape, thread, reg, threads);
+  if (!read.fragment) return read;
+  int used = 0;
+  for (const std::int64_t slot : read.fragment->element_slot) used |= static_cast<int>(slot / read.fragment->registers);
+  const int copies = (threads - 1) & ~used;
+  return copies ? fragment(vars, shape, thread, reg, threads, copies) : read;
 }
 
 std::optional<std::vector<std::int64_t>> element_of(const Fragment& f, int thread, int reg) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <ashlar/analysis/dropped.h>
 #include <ashlar/analysis/scope_call.h>
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/analysis/tensorize.h>
@@ -26,9 +27,14 @@ AllocAround alloc_around(const Program& p, const std::vector<const Stmt*>& path,
 
 std::vector<std::int64_t> tile_counts(const Program& p, const Stmt& alloc, const Fragment& tile) {
   std::vector<std::int64_t> counts;
-  const std::vector<Expr> extents = storage_extents(p, alloc.id);
+  const std::vector<int>& dropped = p.buffer(alloc.get<AllocStmt>().buffer).layout.dropped;
+  const std::vector<Expr> extents = dropped.empty() ? storage_extents(p, alloc.id) : logical_box(p, alloc.id).extent;
   const Facts facts = facts_of_arguments(p);
   for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (std::find(dropped.begin(), dropped.end(), static_cast<int>(d)) != dropped.end()) {
+      counts.push_back(1);
+      continue;
+    }
     const auto most = extents[d].empty() ? std::nullopt : constant_max(extents[d], facts);
     if (!most) return {};
     counts.push_back((std::max<std::int64_t>(0, *most) + tile.shape[d] - 1) / tile.shape[d]);
@@ -61,6 +67,11 @@ class Finder {
 
   FragmentSites run() {
     tensorized(p_.body);
+    do {
+      found_ = false, held_alone_ = true;
+      blocks(p_.body);  // until no buffer is held as another one that it is used beside
+    } while (found_);
+    held_alone_ = false;
     blocks(p_.body);
     return std::move(sites_);
   }
@@ -138,7 +149,7 @@ class Finder {
       shape[along] = o.shape[t];
       own.emplace_back(o.vars[t], ir::var(element + along, "x" + std::to_string(along)));
     }
-    FragmentRead read = fragment(vars, shape, ir::substitute(o.map.at(0), own), ir::substitute(o.map.at(1), own), group);
+    FragmentRead read = held_by_lanes(vars, shape, ir::substitute(o.map.at(0), own), ir::substitute(o.map.at(1), own), group);
     if (!read.fragment) throw InternalError(o.name + ", a fragment that is none: " + read.why);
     return std::move(*read.fragment);
   }
@@ -157,7 +168,12 @@ class Finder {
     if (!around.alloc) throw InternalError("an access to " + name + " outside of its alloc");
     const Facts facts = facts_at(p_, path_);
     std::vector<Index> result;
+    const std::vector<int>& dropped = p_.buffer(buffer).layout.dropped;
     for (std::size_t d = 0; d < at.size(); ++d) {
+      if (std::find(dropped.begin(), dropped.end(), static_cast<int>(d)) != dropped.end()) {
+        result.emplace_back();
+        continue;
+      }
       const Expr from = simplify(ir::sub(at[d], low(*around.alloc)[d]), facts);
       Index index;
       ir::Substitution zero;
@@ -243,16 +259,19 @@ class Finder {
     std::vector<Expr> own;
     for (const ir::IterVar& v : stage.iters)
       if (v.kind != ir::IterKind::reduce) own.push_back(ir::substitute(ir::var(v.id, v.name), values));
-    for (Id b : stage.buffers)
-      if (is_fragment(b)) accesses.emplace_back(b, own);
+    const ir::Stores stores = s.get<BlockStmt>().stores;
+    for (std::size_t k = 0; k < stage.buffers.size(); ++k)  // what is stored whole is combined with what is not, too
+      if (is_fragment(stage.buffers[k]) && (stores != ir::Stores::dropped || drops(p_, stage, k)))
+        accesses.emplace_back(stage.buffers[k], own);
     for (const Read& r : reads_of(stage)) {
       const Id b = r.load.node()->id;
-      if (!happens_in(r, s) || !is_fragment(b)) continue;
+      if (!happens_in(r, s) || !is_fragment(b) || (stores == ir::Stores::dropped && only_whole(stage, r.load))) continue;
       std::vector<Expr> at;
       for (const Expr& e : ir::args_of(r.load)) at.push_back(ir::substitute(e, values));
       accesses.emplace_back(b, std::move(at));
     }
     if (accesses.empty()) return;
+    if (held_alone_) return hold_beside(stage, accesses);
     const std::string what = stage.name + ", which touches " + p_.buffer(accesses.front().first).name;
     whole_warps(what);
     for (const Stmt* on : path_)
@@ -271,12 +290,113 @@ class Finder {
              "none", buffer.where);
       touches.push_back({b, indices(b, at, stage.where), buffer.name});
     }
-    sites_.distributed.emplace(s.id, distribute(stage, touches));
+    sites_.distributed.emplace(s.id, distributed(stage, touches));
   }
 
-  Distribution distribute(const ir::Stage& stage, const std::vector<Touch>& touches) {
+  // By the elements of one of the buffers, the first that all others can follow: a row has fewer elements than what its lanes
+  // hold of it.
+  Distribution distributed(const ir::Stage& stage, const std::vector<Touch>& touches) {
+    std::optional<FragmentProblem> problem;
+    for (const Touch& driver : touches) {
+      const std::set<Id> unrolled = sites_.unrolled;
+      try {
+        return distribute(stage, touches, driver);
+      } catch (FragmentProblem& found) {
+        if (!problem) problem = std::move(found);
+        sites_.unrolled = unrolled;
+      }
+    }
+    throw *problem;
+  }
+
+  // Is the load used by values that components without dropped dimensions have alone?
+  bool only_whole(const ir::Stage& stage, const Expr& load) const {
+    bool used = false;
+    for (std::size_t k = 0; k < stage.values.size(); ++k)
+      if (drops(p_, stage, k))
+        ir::walk(stage.values[k], [&](const Expr& e) { return used = used || ir::same(e, load), !used; });
+    return !used;
+  }
+
+  // Buffers that no instruction says who holds, beside one that is held: each element lies with all lanes that use it. Of
+  // several the one that has the most elements of a tile: beside a row there is a number for all of it.
+  void hold_beside(const ir::Stage& stage, const std::vector<std::pair<Id, std::vector<Expr>>>& accesses) {
+    for (const auto& [b, at] : accesses) {
+      if (sites_.held.count(b)) continue;
+      std::optional<HeldBuffer> best;
+      for (const auto& [other, at_other] : accesses) {
+        const auto known = sites_.held.find(other);
+        if (known == sites_.held.end()) continue;
+        const std::set<Id> unrolled = sites_.unrolled;
+        try {
+          const Touch touch{b, indices(b, at, stage.where), p_.buffer(b).name};
+          const Touch driver{other, indices(other, at_other, stage.where), p_.buffer(other).name};
+          Distribution by;
+          for (std::size_t d = 0; d < driver.index.size(); ++d) digits(driver, known->second.tile, d, stage, by);
+          auto tile = part_beside(touch, known->second.tile, by);
+          if (tile && (!best || tile->element_slot.size() > best->tile.element_slot.size()))
+            best = HeldBuffer{b, std::move(*tile), known->second.loop, known->second.operand};
+        } catch (const FragmentProblem&) {  // it is said where the buffers are used
+        }
+        sites_.unrolled = unrolled;
+      }
+      found_ = found_ || best;
+      if (best) sites_.held.emplace(b, std::move(*best));
+    }
+  }
+
+  // How a buffer is held whose elements are used by the loops over the tile of another one.
+  std::optional<Fragment> part_beside(const Touch& touch, const Fragment& whole, const Distribution& by) const {
+    const auto count_of = [&](const TileDigit& t) { return t.modulus ? t.modulus : whole.shape[t.dim] / t.divisor; };
+    std::vector<Id> vars;
+    std::vector<std::int64_t> shape;
+    std::vector<Expr> position(by.digits.size());  // of each digit, over the part's variables
+    for (std::size_t d = 0; d < touch.index.size(); ++d) {
+      const Expr own = ir::var(element + d, "x" + std::to_string(d));
+      vars.push_back(element + d);
+      std::vector<std::pair<std::int64_t, std::size_t>> steps;
+      for (const Term& t : touch.index[d].terms)
+        for (std::size_t k = 0; k < by.digits.size(); ++k)
+          if (by.digits[k].loop == t.loop->id) steps.emplace_back(t.step, k);
+      std::sort(steps.begin(), steps.end());
+      std::int64_t below = 1;
+      for (const auto& [step, k] : steps) {
+        if (step != below) return std::nullopt;
+        position[k] = ir::mod(ir::div(own, ir::index(step)), ir::index(count_of(by.digits[k])));
+        below *= count_of(by.digits[k]);
+      }
+      shape.push_back(below);
+    }
+    const Facts facts = [&] {
+      Facts f;
+      for (std::size_t d = 0; d < vars.size(); ++d) f.bound(vars[d], 0, shape[d] - 1);
+      return f;
+    }();
+    std::vector<Expr> at(whole.shape.size(), ir::index(0));
+    for (std::size_t k = 0; k < by.digits.size(); ++k)
+      if (!position[k].empty())
+        at[by.digits[k].dim] =
+            simplify(ir::add(at[by.digits[k].dim], ir::mul(position[k], ir::index(by.digits[k].divisor))), facts);
+    std::vector<std::vector<std::int64_t>> groups;
+    std::vector<std::int64_t> o(whole.shape.size(), 0);
+    for (std::size_t e = 0; e < whole.element_slot.size(); ++e) {
+      std::vector<std::int64_t> own(touch.index.size(), 0);
+      for (std::size_t d = 0; d < touch.index.size(); ++d)
+        for (const Term& t : touch.index[d].terms)
+          for (const TileDigit& digit : by.digits)
+            if (digit.loop == t.loop->id) own[d] += t.step * (o[digit.dim] / digit.divisor % count_of(digit));
+      groups.push_back(std::move(own));
+      for (std::size_t d = o.size(); d-- > 0;) {
+        if (++o[d] < whole.shape[d]) break;
+        o[d] = 0;
+      }
+    }
+    FragmentRead read = part_of_fragment(whole, vars, shape, at, groups);
+    return read.fragment ? std::optional(std::move(*read.fragment)) : std::nullopt;
+  }
+
+  Distribution distribute(const ir::Stage& stage, const std::vector<Touch>& touches, const Touch& first) {
     Distribution result;
-    const Touch& first = touches.front();
     result.buffer = first.buffer;
     const Fragment& tile = sites_.held.at(first.buffer).tile;
     for (std::size_t d = 0; d < first.index.size(); ++d) digits(first, tile, d, stage, result);
@@ -308,8 +428,43 @@ class Finder {
              "several statements in " + axis_name(*on) + " of " + stage.name, on->where);
     }
     result.digits = std::move(ordered);
+    in_one_lane(first, tile, stage, result);
+    if (tile.copies != 0 && std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return !is_fragment(b); }))
+      stop("tensorize", "results of " + stage.name + " that one lane has",
+           first.text + ", of which several lanes hold each element", stage.where);
     for (const Touch& t : touches) same_lanes(t, tile, stage, result);
     return result;
+  }
+
+  // Of a reduction over elements of a tile: those that go into one result are held by one lane, and its registers are in the
+  // order of the terms.
+  void in_one_lane(const Touch& driver, const Fragment& tile, const ir::Stage& stage, const Distribution& by) const {
+    const auto reduces = [&](const TileDigit& t) { return p_.axis(t.axis).reduce; };
+    const auto reduced = std::find_if(by.digits.begin(), by.digits.end(), reduces);
+    if (reduced == by.digits.end()) return;
+    const auto refused = [&](const std::string& found) {
+      stop("tensorize",
+           "spatial loops over elements of " + driver.text +
+               ", whose lanes do an iteration each (shared memory brings them together)",
+           p_.axis(reduced->axis).name + " of " + stage.name + ", a reduction" + found, stage.where);
+    };
+    std::map<std::vector<std::int64_t>, std::pair<std::int64_t, std::vector<std::int64_t>>> last;  // by result: lane, terms
+    for (int r = 0; r < tile.registers; ++r)
+      for (int lane = 0; lane < tile.threads; ++lane) {
+        const auto o = (lane & tile.copies) == 0 ? element_of(tile, lane, r) : std::nullopt;
+        if (!o) continue;
+        std::vector<std::int64_t> result, terms;
+        for (const TileDigit& t : by.digits) {
+          std::int64_t at = (*o)[t.dim] / t.divisor;
+          if (t.modulus) at %= t.modulus;
+          (reduces(t) ? terms : result).push_back(at);
+        }
+        const auto [it, fresh] = last.try_emplace(result, std::pair{std::int64_t{lane}, terms});
+        if (fresh) continue;
+        if (it->second.first != lane) refused(" over elements of several lanes");
+        if (!(it->second.second < terms)) refused(" in another order than that of a lane's registers");
+        it->second.second = terms;
+      }
   }
 
   // The loops that run over the elements of a tile along one dimension, as digits of the position in it.
@@ -332,11 +487,6 @@ class Finder {
       }
       if (t.step != below) refused(axis_name(*t.loop) + ", which moves by " + std::to_string(t.step));
       const LoopStmt& over = t.loop->get<LoopStmt>();
-      if (p_.axis(over.axis).reduce)
-        stop("tensorize",
-             "spatial loops over elements of " + touch.text +
-                 ", whose lanes do an iteration each (shared memory brings them together)",
-             axis_name(*t.loop) + " of " + stage.name + ", a reduction", stage.where);
       const Facts facts = facts_at(p_, path_);
       const Expr extent = simplify(ir::extent_of(p_, over), facts);
       std::int64_t count = 0;
@@ -403,7 +553,7 @@ class Finder {
           x.push_back(sum);
         }
         const std::vector<std::int64_t> at = *tile.map.at(x);
-        if (at[0] != lane)
+        if (((at[0] ^ lane) & ~tile.copies) != 0)
           crosses("one that lane " + std::to_string(lane) + " holds of " + by + " and lane " + std::to_string(at[0]) + " of " +
                   touch.text);
         int& known = registers[static_cast<std::size_t>(r)];
@@ -419,6 +569,7 @@ class Finder {
 
   const Program& p_;
   FragmentSites sites_;
+  bool held_alone_ = false, found_ = false;  // it is only looked who holds what; one more was found
   std::vector<const Stmt*> path_;
   std::map<Id, std::vector<Expr>> low_;  // by alloc
 };

@@ -39,7 +39,7 @@ Expr round_up(const Expr& bytes, std::int64_t to) { return ir::mul(ir::ceil_div(
 
 Expr Place::address(const std::vector<Expr>& logical_index) const {
   std::vector<Expr> physical;
-  if (buffer->layout.map.empty()) {
+  if (buffer->layout.map.empty() || (fragment && !buffer->layout.dropped.empty())) {  // tiles without that dimension: 0 apart
     physical = logical_index;
   } else {
     ir::Substitution s;
@@ -189,6 +189,7 @@ Place place_fragment(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc,
   std::int64_t tiles = 1;
   f.stride.resize(counts.size());
   for (std::size_t d = counts.size(); d-- > 0; tiles *= counts[d]) f.stride[d] = tiles;
+  for (const int d : b.layout.dropped) f.stride[static_cast<std::size_t>(d)] = 0;
   KBuffer kb;
   kb.id = kbuffer;
   kb.name = b.name;

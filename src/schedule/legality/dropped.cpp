@@ -102,7 +102,8 @@ struct Walk {
           "the second iteration of " + name_of(p, loop) + " would go on from what the first has stored");
     const bool apart = std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) {  // threads would share it
       const Scope& scope = p.buffer(b).scope;
-      return !p.buffer(b).layout.dropped.empty() && !(scope == Scope::registers) && !(scope == Scope::stack);
+      return !p.buffer(b).layout.dropped.empty() && !(scope == Scope::registers) && !(scope == Scope::stack) &&
+             !(scope == Scope::fragment);
     });
     const bool together = l.kind == ir::LoopKind::parallel || l.kind == ir::LoopKind::vectorized ||
                           l.kind == ir::LoopKind::vthread || l.kind == ir::LoopKind::tensorized;

@@ -9,18 +9,18 @@
 //   for b, h                                     block_y
 //     for bi (64 queries)                        block_x
 //       q tile 64 x D                            shared memory
-//       for bj (32 keys): scores by mma          first pass: the maximum of each row
-//       for bj (32 keys): scores by mma, exp     second pass: the sum of each row
-//       for w in 4                               warp: 16 queries
-//         weighted, 16 x E in the registers of a warp:
-//           for bj (32 keys)                     third pass; K and V tiles: a ring of two, copied asynchronously
-//             scores by mma, exp                 shared memory
-//             weighted += exp V                  by mma
-//         results
+//       for w in 4                               warp: 16 queries, all in its registers
+//         for bj (32 keys)                       K and V tiles: a ring of two in shared memory, copied asynchronously
+//           scores 16 x 32                       by mma
+//           maximum of the tile, exponentials    four lanes have a row; shfl.sync brings together what they have
+//           sum of the tile; exponentials V      by mma
+//           maximum, sum, weighted (16 x E)      what is there and the tile, the one with the smaller maximum rescaled
+//         weighted / sum
 //
-// Scores are computed three times, so that each pass is one of reductions that the program has: a tile of scores costs less
-// than what is stored and loaded of it. The form that computes them once, and rescales what was summed when a maximum grows
-// (Dao et al., FlashAttention, 2022), is another algorithm. All lengths are right, those that no tile divides too.
+// One pass over the keys: scores are computed once, and each tile has a maximum of its own, by which its exponentials are
+// taken (Milakov and Gimelshein, 2018; Dao, FlashAttention-2, 2023). The steps are rfactor, rebase and roll, so sums are
+// regrouped, and a tile is multiplied by the exponential of the difference of two maxima, at most once for every tile after it.
+// All lengths are right, those that no tile divides too.
 //
 // Both products are of tensor cores: of f16 and bf16 with scores in f32, from sm_80 on. They add floats in an order of their
 // own (docs/ir.md, "Tensor cores"), and the exponentials are rounded to the type of v where they are multiplied
@@ -30,8 +30,8 @@
 // conditions, and multiply v of an unseen key by 0. Tiles of which no query sees a key are computed too. A mask that is added
 // needs nothing.
 //
-// Refused: another device or type; lengths D and E of a query and a value that are no multiples of 16 up to 256; queries that do
-// not see all keys, without `finite`.
+// Refused: another device or type; lengths D and E of a query and a value that are no multiples of 16 up to 256; queries that
+// do not see all keys, without `finite`.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::ops {

@@ -25,6 +25,7 @@ using namespace detail;
 
 constexpr const char* attention_family = "gpu_attention";
 constexpr int sixteen = 16;  // rows, columns and steps of an instruction
+constexpr std::int64_t most_columns = 128;
 
 // A tile in shared memory, copied by all threads, 16 bytes at a time. Rows are 16 bytes longer than what they hold, so that the
 // eight rows that ldmatrix reads at once lie in different banks.
@@ -41,9 +42,12 @@ void copy_tile(const Stage& copy, const Loop& at, Type type, Where where) {
 void fragment_tile(const Stage& copy, const Loop& at, const Intrinsic& load, Where where) {
   copy.compute_at(at, where);
   const std::vector<Loop> loops = copy.spatial_loops(where);
-  const Tiles tiles = copy.tile(loops[2], loops[3], sixteen, sixteen, Tail::exact, where);
+  const Tiles tiles = copy.tile(loops[2], loops[3], sixteen, sixteen, Tail::pad, where);
   copy.tensorize(tiles.inner_i, load, where);
 }
+
+// exp(old - now), of maxima: a row of which no key was seen so far has none, and nothing to rescale.
+const auto rescale = [](Expr old, Expr now) { return exp(old - select(now == lowest(f32), f32(0), now)); };
 
 class OneLaunch {
  public:
@@ -58,129 +62,168 @@ class OneLaunch {
         type(q.type(where)) {}
 
   void run() {
-    const Stage maximum = stage(a.maximum), sum = stage(a.sum), exps = stage(a.exps), weighted = stage(a.weighted);
-    // Tiles of scores for each of the passes, and of exponentials for two of them.
-    const Stage summed = s.clone(exps, {sum}, where);
-    const Stage of_maximum = s.clone(stage(a.scores), {maximum}, where), of_sum = s.clone(stage(a.scores), {summed}, where),
-                of_weighted = stage(a.scores);
-    const Stage sums_of_maximum = s.cache_write(of_maximum, Scope::fragment, where);
+    const Stage scores = stage(a.scores), maximum = stage(a.maximum), sum = stage(a.sum), exps = stage(a.exps),
+                weighted = stage(a.weighted);
+    // What has zeros past the ends, before tiles reach there.
+    const Tensor of_exps = tensor_of(s, definition(s, exps).buffers.front(), where);
+    const Stage left = s.cache_read(of_exps, {sum, weighted}, Scope::fragment, Operand(0, where), where);
+    const Stage values = s.cache_read(v, {weighted}, Scope::shared, Operand(0, where), where);
+    const Tensor of_scores = tensor_of(s, definition(s, scores).buffers.front(), where);
+    const Stage seen = s.cache_read(of_scores, {maximum, exps}, Scope::fragment, Operand(0, where), where);
+    const std::vector<Stage> masks = copies_of_masks(exps, maximum);
+    const Stage sums = s.cache_write(scores, Scope::fragment, where);
+    const Stage queries = s.cache_read(q, {sums}, Scope::shared, Operand(0, where), where),
+                keys = s.cache_read(k, {sums}, Scope::shared, Operand(0, where), where);
+    // Tiles of keys, each with a maximum of its own; then one pass over them.
+    const Stage top = part(maximum, Tail::guard), total = part(sum, Tail::pad), product = part(weighted, Tail::pad);
+    const Tensor of_maximum = tensor_of(s, definition(s, maximum).buffers.front(), where);
+    exps.rebase(of_maximum, rescale, where);
+    sum.roll(of_maximum, rescale, where);
+    const Stage all = weighted.roll(of_maximum, rescale, where);
+    const Stage top_of_lanes = in_lanes(top), total_of_lanes = in_lanes(total);
 
     over_blocks();
-    const Loop keys = over_keys(weighted, exps);
-    // What has zeros past the ends, before tiles reach there.
-    const Stage tops = s.cache_read(tensor_of(s, definition(s, maximum).buffers.front(), where), {summed, exps}, Scope::shared,
-                                    Operand(0, where), where);
-    const Stage queries = s.cache_read(q, {sums_of_maximum, of_sum, of_weighted}, Scope::shared, Operand(0, where), where);
-    const Stage k1 = keys_of(sums_of_maximum), k2 = keys_of(of_sum), k3 = keys_of(of_weighted);
+    all.compute_at(warp_, where).store_in(Scope::fragment, where);
+    const auto [b, h, i, e] = all.spatial<4>(where);
+    const Loop tiles = all.reduction(where);
+    const Split rows = all.split(i, sixteen, Tail::pad, where), columns = all.split(e, sixteen, Tail::pad, where);
+    all.reorder(tiles, b, h, rows.outer, columns.outer, rows.inner, columns.inner);
+    all.drop_dim(0, 3, where).drop_dim(1, 3, where);
 
-    exps.compute_at(keys, where);
-    tile_of_scores(exps, of_weighted);
-    const Loop keys_of_sum = reduce_rows(sum, summed);
-    tile_of_scores(summed, of_sum);
-    tops.compute_at(block_, where);
-    tops.bind(tops.split(tops.spatial<3>(where)[2], o.block_i, Tail::guard, where).inner, gpu::threads, where);
-    const Loop keys_of_maximum = reduce_rows(maximum, of_maximum);
-    tile_of_scores(of_maximum, sums_of_maximum);
-
+    product.compute_at(tiles, where).store_in(Scope::fragment, where);
+    weights(product, left, values);
+    rows_of_tile(total, total_of_lanes, tiles);
+    left.compute_at(tiles, where);
+    tile(left, Tail::exact);
+    exps.compute_at(tiles, where).store_in(Scope::fragment, where);
+    tile(exps, Tail::pad);
+    rows_of_tile(top, top_of_lanes, tiles);
+    seen.compute_at(tiles, where);
+    tile(seen, Tail::exact);
+    scores.compute_at(tiles, where).store_in(Scope::fragment, where);
+    sums.compute_at(tile(scores, Tail::cover), where);
+    products(sums, queries, keys);
+    for (const Stage& mask : masks) {
+      mask.compute_at(tiles, where);
+      mask.bind(fused(mask, mask.spatial_loops(where), where), gpu::threads, where);
+    }
     copy_tile(queries, block_, type, where);
-    copy_tile(k1, keys_of_maximum, type, where);
-    copy_tile(k2, keys_of_sum, type, where);
-    copy_tile(k3, keys, type, where);
-    products(sums_of_maximum, queries, k1);
-    products(of_sum, queries, k2);
-    products(of_weighted, queries, k3);
-    ahead(parts_[1], keys_of_maximum, {k1});
-    ahead(parts_[0], keys_of_sum, {k2});
-    ahead(weighted, keys, {k3, values_.front()});
+    copy_tile(keys, tiles, type, where);
+    copy_tile(values, tiles, type, where);
+    all.pipeline(tiles, {.stages = 2, .loads = {keys, values}, .async_copy = true, .any_alignment = true}, where);
   }
 
  private:
   Stage stage(ir::Id id) const { return stage_of(s, id, where); }
-  Stage keys_of(const Stage& scores) { return s.cache_read(k, {scores}, Scope::shared, Operand(0, where), where); }
+
+  // What else the scores are computed with.
+  std::vector<Stage> copies_of_masks(const Stage& exps, const Stage& maximum) {
+    std::vector<ir::Id> read;
+    ir::walk(definition(s, exps).values.front(), [&](const Expr& e) {
+      const ir::Id b = ir::is(e, ir::Op::load) ? e.node()->id : 0;
+      if (b && !s.scheduled().program.buffer(b).stage && std::find(read.begin(), read.end(), b) == read.end())
+        read.push_back(b);
+      return true;
+    });
+    std::vector<Stage> copies;
+    for (const ir::Id b : read) {
+      const Tensor mask = tensor_of(s, b, where);
+      const Operand fill = mask.type(where).is_bool() ? Operand(false, where) : Operand(0, where);
+      copies.push_back(s.cache_read(mask, {exps, maximum}, Scope::shared, fill, where));
+    }
+    return copies;
+  }
+
+  // The reduction of each tile of keys.
+  Stage part(const Stage& reduction, Tail tail) const {
+    return reduction.rfactor(reduction.split(reduction.reduction(where), o.block_j, tail, where).outer, where);
+  }
+
+  // Of a tile, what each lane has of a row: two neighbours of every eight columns, by four lanes.
+  Stage in_lanes(const Stage& part) const {
+    const Split eights = part.split(part.reduction(where), 8, Tail::exact, where);
+    return part.rfactor(part.split(eights.inner, 2, Tail::exact, where).outer, where);
+  }
+
+  // Of a value: what is weighted so far, and of the tile at hand, are in registers. Blocks of other columns compute the scores
+  // again.
+  static std::int64_t columns_of_warp(std::int64_t all) {
+    std::int64_t own = std::min(all, most_columns);
+    while (own > sixteen && (all % own != 0 || own % sixteen != 0)) own -= sixteen;
+    return own;
+  }
 
   void over_blocks() {
     const Stage result = stage(a.result);
     const auto [b, h, i, e] = result.spatial<4>(where);
-    const Split blocks = result.split(i, o.block_i, Tail::guard, where);
+    const Split blocks = result.split(i, o.block_i, Tail::cover, where);
     const Split warps = result.split(blocks.inner, sixteen, Tail::exact, where);
-    result.reorder(b, h, blocks.outer, warps.outer, warps.inner, e);
+    if (const std::int64_t own = columns_of_warp(number_or(e.extent(where), sixteen)); !ir::is_int(e.extent(where), own)) {
+      const Split parts = result.split(e, own, Tail::exact, where);
+      result.reorder({parts.outer, where}, b, h, blocks.outer, warps.outer, warps.inner, parts.inner);
+      result.bind(parts.outer, gpu::block_z, where);
+    } else {
+      result.reorder(b, h, blocks.outer, warps.outer, warps.inner, e);
+    }
     result.bind(result.fuse(b, h, where), gpu::block_y, where).bind(blocks.outer, gpu::block_x, where);
     result.bind(warps.outer, gpu::warp, where);
     block_ = blocks.outer, warp_ = warps.outer;
   }
 
-  // The last pass: 16 queries of a warp stay in its registers while it goes over the keys.
-  Loop over_keys(const Stage& weighted, const Stage& exps) {
-    weighted.store_in(Scope::fragment, where).compute_at(warp_, where);
-    const Stage left = s.cache_read(tensor_of(s, definition(s, exps).buffers.front(), where), {weighted}, Scope::fragment,
-                                    Operand(0, where), where);
-    const Stage values = s.cache_read(v, {weighted}, Scope::shared, Operand(0, where), where);
-    const auto [b, h, i, e] = weighted.spatial<4>(where);
-    const Split keys = weighted.split(weighted.reduction(where), o.block_j, Tail::pad, where);
-    const Split steps = weighted.split(keys.inner, sixteen, Tail::exact, where);
-    const Split rows = weighted.split(i, sixteen, Tail::pad, where), columns = weighted.split(e, sixteen, Tail::pad, where);
-    weighted.reorder(keys.outer, steps.outer, b, h, rows.outer, columns.outer, rows.inner, columns.inner, steps.inner);
-    weighted.unroll(steps.outer, where);
-    left.compute_at(steps.outer, where);
-    copy_tile(values, keys.outer, type, where);
-    fragment_tile(s.cache_read(values, {weighted}, Scope::fragment, where), steps.outer,
+  // All of a tile, in the registers of a warp. The loop inside of which its rows are.
+  Loop tile(const Stage& of, Tail tail) const {
+    const auto [b, h, i, j] = of.spatial<4>(where);
+    const Split rows = of.split(i, sixteen, tail, where), columns = of.split(j, o.block_j, tail, where);
+    of.reorder(b, h, rows.outer, columns.outer, rows.inner, columns.inner);
+    return columns.outer;
+  }
+
+  // One number for each row of a tile: what its four lanes have, brought together.
+  void rows_of_tile(const Stage& part, const Stage& lanes, const Loop& tiles) {
+    const Tensor of_lanes = tensor_of(s, definition(s, lanes).buffers.front(), where);
+    const Stage all = s.cache_read(of_lanes, {part}, Scope::fragment, where);
+    part.compute_at(tiles, where).store_in(Scope::fragment, where);
+    part.split(part.spatial<4>(where)[2], sixteen, Tail::pad, where);
+    all.compute_at(tiles, where);
+    const auto [ab, ah, ai, at, of_four] = all.spatial<5>(where);
+    const Split all_rows = all.split(ai, sixteen, Tail::pad, where);
+    all.reorder(ab, ah, at, all_rows.outer, all_rows.inner, of_four);
+    lanes.compute_at(tiles, where).store_in(Scope::fragment, where);
+    all.tensorize(all_rows.inner, ampere::exchange_rows(where), where);
+    const auto [b, h, i, t, lane] = lanes.spatial<5>(where);
+    const auto [eights, pair] = lanes.reduction<2>(where);
+    const Split rows = lanes.split(i, sixteen, Tail::pad, where);
+    lanes.reorder(eights, pair, b, h, t, rows.outer, rows.inner, lane);
+    lanes.decompose_init(eights, where);
+  }
+
+  // The sum of a tile's exponentials times values, 16 rows of a warp.
+  void weights(const Stage& product, const Stage& left, const Stage& values) {
+    const auto [b, h, i, e, t] = product.spatial<5>(where);
+    const Split steps = product.split(product.reduction(where), sixteen, Tail::exact, where);
+    const Split rows = product.split(i, sixteen, Tail::pad, where), columns = product.split(e, sixteen, Tail::pad, where);
+    product.reorder(steps.outer, b, h, t, rows.outer, columns.outer, rows.inner, columns.inner, steps.inner);
+    product.unroll(steps.outer, where);
+    (void)left;
+    fragment_tile(s.cache_read(values, {product}, Scope::fragment, where), steps.outer,
                   ampere::load_right(type, ampere::Lies::columns, where), where);
-    weighted.decompose_init(keys.outer, where);
-    weighted.tensorize(rows.inner, ampere::mma_rounding_left(type, where), where);
-    values_.push_back(values);
-    return keys.outer;
-  }
-
-  // One of the first passes: two threads for each row, of which each takes every other key of a tile. The loop over tiles.
-  Loop reduce_rows(const Stage& reduction, const Stage& tile) {
-    reduction.compute_at(block_, where).store_in(Scope::shared, where);
-    const Split keys = reduction.split(reduction.reduction(where), o.block_j, Tail::guard, where);
-    const Stage parts = reduction.rfactor(reduction.split(keys.inner, 2, Tail::exact, where).inner, where);
-    parts.compute_at(block_, where).store_in(Scope::shared, where);
-    const Loop rows = reduction.spatial<3>(where)[2];
-    reduction.bind(reduction.split(rows, o.block_i, Tail::guard, where).inner, gpu::threads, where);
-    const Stage of_tile = parts.rfactor(parts.reduction<2>(where)[0], where);
-    const Loop tiles = parts.reduction(where);
-    const auto [b, h, i, part] = parts.spatial<4>(where);
-    const Split each = parts.split(i, o.block_i, Tail::guard, where);
-    parts.reorder(tiles, b, h, each.outer, each.inner, part);
-    const Loop thread = parts.fuse(each.inner, part, where);
-    parts.bind(thread, gpu::threads, where);
-    of_tile.compute_at(thread, where).store_in(Scope::registers, where);
-    of_tile.unroll(of_tile.reduction(where), where);
-    tile.compute_at(tiles, where);
-    parts_.push_back(parts);
-    return tiles;
-  }
-
-  // A tile of what is computed of scores, in shared memory; the scores of 16 queries are in the registers of a warp.
-  void tile_of_scores(const Stage& tile, const Stage& scores) {
-    tile.store_in(Scope::shared, where);
-    const auto [b, h, i, j] = tile.spatial<4>(where);
-    const Split rows = tile.split(i, o.block_i, Tail::cover, where), columns = tile.split(j, o.block_j, Tail::cover, where);
-    const Split warps = tile.split(rows.inner, sixteen, Tail::exact, where);
-    tile.reorder(b, h, rows.outer, columns.outer, warps.outer, warps.inner, columns.inner);
-    tile.bind(warps.outer, gpu::warp, where);
-    tile.pad(3, 4, where);  // of f32
-    scores.store_in(Scope::fragment, where).compute_at(warps.outer, where);
+    product.decompose_init(steps.outer, where);
+    product.tensorize(rows.inner, ampere::mma_rounding_left(type, where), where);
   }
 
   void products(const Stage& scores, const Stage& queries, const Stage& keys) {
     const auto [b, h, i, j] = scores.spatial<4>(where);
     const Split steps = scores.split(scores.reduction(where), sixteen, Tail::pad, where);
-    const Tiles tiles = scores.tile(i, j, sixteen, sixteen, Tail::exact, where);
-    scores.reorder(steps.outer, b, h, tiles.outer_i, tiles.outer_j, tiles.inner_i, tiles.inner_j, steps.inner);
+    const Split rows = scores.split(i, sixteen, Tail::pad, where), all = scores.split(j, o.block_j, Tail::pad, where);
+    const Split columns = scores.split(all.inner, sixteen, Tail::exact, where);
+    scores.reorder(steps.outer, b, h, rows.outer, all.outer, columns.outer, rows.inner, columns.inner, steps.inner);
     scores.unroll(steps.outer, where);
     fragment_tile(s.cache_read(queries, {scores}, Scope::fragment, where), steps.outer,
                   ampere::load_left(type, ampere::Lies::rows, where), where);
     fragment_tile(s.cache_read(keys, {scores}, Scope::fragment, where), steps.outer,
                   ampere::load_right(type, ampere::Lies::rows, where), where);
     scores.decompose_init(steps.outer, where);
-    scores.tensorize(tiles.inner_i, ampere::mma(type, f32, ampere::Rounding::of_machine, where), where);
-  }
-
-  void ahead(const Stage& reader, const Loop& keys, const std::vector<Stage>& copies) {
-    reader.pipeline(keys, {.stages = 2, .loads = copies, .async_copy = true, .any_alignment = true}, where);
+    scores.tensorize(rows.inner, ampere::mma(type, f32, ampere::Rounding::of_machine, where), where);
   }
 
   Schedule& s;
@@ -190,7 +233,6 @@ class OneLaunch {
   const Tensor q, k, v;
   const Type type;
   Loop block_, warp_;
-  std::vector<Stage> parts_, values_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
+#include <ashlar/analysis/fragment.h>
 #include <ashlar/ir/emit_text.h>
 #include <ashlar/ir/refusal.h>
 
@@ -99,9 +100,13 @@ class Calling {
   }
   // Registers of one thread, of 32 bits.
   std::int64_t words(std::size_t n) const {
+    const Operand& o = f.operands[n];
+    if (o.map.size() == 2)
+      if (const analysis::FragmentRead held = analysis::fragment(o, f.group); held.fragment)
+        return std::int64_t{held.fragment->registers} * o.type.bytes() / 4;
     std::int64_t elements = 1;
-    for (std::int64_t extent : f.operands[n].shape) elements *= extent;
-    return elements / f.group * f.operands[n].type.bytes() / 4;
+    for (std::int64_t extent : o.shape) elements *= extent;
+    return elements / f.group * o.type.bytes() / 4;
   }
   bool is_real(std::size_t n) const { return f.operands[n].type == f32; }
   llvm::Type* word_type(std::size_t n) const { return is_real(n) ? b.getFloatTy() : static_cast<llvm::Type*>(b.getInt32Ty()); }

@@ -10,21 +10,19 @@
 //
 // A term is met with its own value as the maximum, so that the combiner is associative and commutes (Milakov and Gimelshein:
 // Online normalizer calculation for softmax, 2018): the result may be regrouped, split and spread over lanes as any other
-// reduction. The leader may be one that was rolled before. The sum is rounded otherwise than in two passes.
+// reduction. The leader may be one that was rolled before. The sum is rounded otherwise than in two passes. It may have further
+// dimensions behind those of the leader, as a sum of vectors has: then so has the result (drop_dim stores the rest without).
 //
 // Legality: REASSOC of the sum; the terms obey the rescale, term(now) = term(old) * rescale(old, now), which is looked at for a
 // few values, as it is declared and not proved; nobody reads the leader before the follower is computed.
 #include <algorithm>
-#include <cmath>
 
 #include <ashlar/analysis/thread_tree.h>
-#include <ashlar/ir/recurrence.h>
 
-#include <ashlar/interp/tape.h>
-#include "schedule/trace/cpp_names.h"
 #include "schedule/legality/legality.h"
 #include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
+#include "schedule/primitives/rescale.h"
 
 namespace ashlar::schedule {
 namespace {
@@ -42,101 +40,18 @@ bool leads(const ir::Stage& a, ir::Op& op) {
   return is_var(args[0], a.reducer.left.front()) && is_var(args[1], a.reducer.right.front());
 }
 
-// A nest as its definition made it: nothing that was asked of it is lost.
-void require_plain(const Context& c, const ir::Stage& stage, const Stmt& nest) {
-  const NestStmt& node = nest.get<NestStmt>();
-  if (stage.scatters() || stage.atomic || stage.is_recurrence()) c.refuse("reductions that store each point once", stage.name);
-  if (!node.slides.empty() || node.after || node.sibling) c.refuse("stages that are placed on their own", stage.name);
-  if (ir::recurrences_around(c.p).count(stage.id))
-    c.refuse("a stage outside of recurrences", stage.name + ", which one reads and that reads it");
-  for (const ir::IterVar& v : stage.iters)
-    if (v.descending)
-      c.refuse("loops in the order of their variables (move this call before reverse)", v.name + " of " + stage.name);
-  for (const ir::Root& r : node.roots)
-    if (!ir::is_leaf(c.p, r.axis))
-      c.refuse("loops as they were defined (move this call before other steps)", c.p.axis(r.axis).name + " of " + stage.name);
-  ir::walk(nest.body(), [&](const Stmt& s) {
-    if (const NestStmt* n = s.as<NestStmt>())
-      c.refuse("a stage with nothing placed in it yet (move this call before compute_at of its producers)",
-               c.p.stage(n->stage).name + " inside " + stage.name);
-    if (const BlockStmt* block = s.as<BlockStmt>(); block && block->piece != ir::Piece::whole)
-      c.refuse("a stage whose init was not taken apart (move this call before decompose_init)", stage.name);
-    if (const LoopStmt* loop = s.as<LoopStmt>();
-        loop && (loop->kind != ir::LoopKind::serial || loop->part != ir::Part::all || loop->combines || loop->pipeline))
-      c.refuse("loops without a kind or a part yet (move this call before it)", name_of(c.p, s));
-  });
-}
-
-class NoMemory final : public interp::Memory {
- public:
-  int resolve(Id, const char*) override { throw InternalError("a load in an expression without loads"); }
-  interp::Value read(int, const std::int64_t*, int) override { throw InternalError("a load in an expression without loads"); }
-  std::string where() const override { return "roll"; }
-};
-
-// The term with the leader's result, and every other thing that it reads, as variables.
-struct Sampled {
-  Expr term, met;  // `met`: the leader's own term at the point
-  Id leader = 0;
-  std::vector<std::pair<Id, Type>> others;
-};
-
-// Does term(now) = term(old) * rescale(old, now) hold where old may become now? For a few values of everything.
-void try_rescale(const Context& c, const Sampled& s, Id old_id, Id now_id, const Expr& rescale, Type type, bool rises) {
-  NoMemory memory;
-  interp::Slots slots;
-  interp::Tape term(s.term, slots, memory, interp::Select::strict), factor(rescale, slots, memory, interp::Select::strict),
-      met(s.met, slots, memory, interp::Select::strict);
-  std::uint64_t state = 0x9E3779B97F4A7C15u;
-  const auto draw = [&](Type t) {  // -2 .. 2; whole numbers of integers
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    const double x = static_cast<double>(state >> 40) / static_cast<double>(1 << 22) - 2;
-    return t.is_float() ? ir::float_value(t, x)
-                        : ir::int_value(t, static_cast<std::int64_t>(t.is_bool() ? x > 0 : std::abs(x * 2)));
-  };
-  const auto real = [](const ir::Value& v) { return v.type.is_float() ? v.f : static_cast<double>(v.i); };
-  for (int round = 0; round < 24; ++round) {
-    for (const auto& [id, t] : s.others) slots.set(id, draw(t));
-    ir::Value a = draw(type), b = draw(type);
-    if (round >= 16) {  // what was met is the maximum itself
-      a = met.run();
-      b = ir::float_value(type, a.f + (rises ? 1 : -1) * (std::abs(b.f) + 0.5));
-      if (!std::isfinite(a.f) || a.f == b.f) continue;
-    }
-    if ((real(a) > real(b)) == rises) std::swap(a, b);
-    slots.set(old_id, a), slots.set(now_id, b);
-    const double f = real(factor.run());
-    slots.set(s.leader, a);
-    const double before = real(term.run());
-    slots.set(s.leader, b);
-    const double after = real(term.run());
-    const double difference = std::abs(after - before * f), size = std::abs(after) + std::abs(before * f);
-    if (!(difference <= 1e-3 * size + 1e-6))
-      c.refuse("a rescale with term(now) = term(old) * rescale(old, now)", "rescale(old, now) = " + ir::text(rescale),
-               "with old = " + ir::text(a) + " and now = " + ir::text(b) + " a term goes from " + std::to_string(before) +
-                   " to " + std::to_string(after) + ", and not to " + std::to_string(before * f));
-  }
-}
-
 // What the two reductions are, and where they stand.
 struct Pair {
   ir::Op op{};  // max or min
   Type type, sum_type;
-  Expr rescale;
-  std::vector<Id> vars;  // of the rescale
-  Expr rescaled(const Expr& old, const Expr& now) const { return ir::substitute(rescale, {{vars[0], old}, {vars[1], now}}); }
+  Rescale rescale;
 };
 
 // match: a maximum or minimum, and a sum of one type
 Pair pair_of(const Context& c, const ir::Stage& follower, const ir::Stage& leader) {
-  const Arg& declared = c.arg(2);
   Pair pair;
-  pair.rescale = declared.exprs.front(), pair.vars = declared.vars;
   if (follower.id == leader.id) c.refuse("two reductions", follower.name + " twice");
-  std::string written;
-  if (!cpp::expression(pair.rescale, [](Id, const std::string& name) { return name; }, written))
-    c.refuse("a rescale of arithmetic, functions of one number, comparisons and select, which a saved schedule can hold",
-             ir::text(pair.rescale));
+  pair.rescale = rescale_of(c, 2);
   if (!leader.is_reduction() || !leads(leader, pair.op)) c.refuse("a maximum or minimum that leads", leader.name);
   if (follower.reducer.kind != ir::ReducerKind::sum || follower.buffers.size() != 1)
     c.refuse("a sum that follows (strict_sum keeps its order)", follower.name);
@@ -154,88 +69,58 @@ void require_beside(Context& c, const ir::Stage& follower, const ir::Stage& lead
     c.refuse("the leader beside the follower, before it (move this call before compute_at)", leader.name);
 }
 
-// match: one domain. The follower's variables by the leader's.
+// match: one domain, where the follower may have more dimensions behind those of the leader. The leader's variables by the
+// follower's.
 ir::Substitution require_one_domain(const Context& c, const ir::Stage& follower, const ir::Stage& leader) {
   ir::Substitution to;
+  const analysis::Facts facts = analysis::facts_of_arguments(c.p);
   const auto same = [&](const Expr& a, const Expr& b) {
     return a.empty() == b.empty() &&
-           (a.empty() || ir::same(analysis::simplify(ir::substitute(a, to), analysis::facts_of_arguments(c.p)),
-                                  analysis::simplify(b, analysis::facts_of_arguments(c.p))));
+           (a.empty() || ir::same(analysis::simplify(ir::substitute(a, to), facts), analysis::simplify(b, facts)));
   };
-  bool one = leader.iters.size() == follower.iters.size() && leader.domain.size() == follower.domain.size();
-  for (std::size_t k = 0; one && k < leader.iters.size(); ++k) {
-    const ir::IterVar &a = follower.iters[k], &b = leader.iters[k];
+  const std::size_t rank = static_cast<std::size_t>(leader.spatial_rank()), own = leader.iters.size();
+  bool one = own <= follower.iters.size() && leader.domain.size() == follower.domain.size() &&
+             follower.iters.size() - static_cast<std::size_t>(follower.spatial_rank()) == own - rank;
+  for (std::size_t k = 0; one && k < own; ++k) {
+    const ir::IterVar &a = leader.iters[k], &b = follower.iters[k < rank ? k : k + follower.iters.size() - own];
     one = a.kind == b.kind && same(a.begin, b.begin) && same(a.end, b.end);
     to.emplace_back(a.id, ir::var(b.id, b.name));
   }
-  for (std::size_t k = 0; one && k < leader.domain.size(); ++k) one = same(follower.domain[k], leader.domain[k]);
+  for (std::size_t k = 0; one && k < leader.domain.size(); ++k) one = same(leader.domain[k], follower.domain[k]);
   if (!one) c.refuse("reductions over the same points", leader.name + " and " + follower.name);
   return to;
 }
 
-// match: what the follower reads of the leader is its first value, at the follower's own point
-Sampled sampled_of(const Context& c, const ir::Stage& follower, const ir::Stage& leader, Type type) {
-  Sampled sampled;
-  sampled.leader = 1;
-  std::vector<std::pair<Expr, Id>> known;
-  bool reads = false;
-  const auto of_leader = [&](const Expr& e) {
-    if (!ir::is(e, ir::Op::load)) return false;
-    const Id buffer = e.node()->id;
-    if (std::find(leader.buffers.begin(), leader.buffers.end(), buffer) == leader.buffers.end()) return false;
-    const auto at = ir::args_of(e);
-    bool own = buffer == leader.buffers.front();
-    for (std::size_t d = 0; own && d < at.size(); ++d)
-      own = ir::is(at[d], ir::Op::var) && at[d].node()->id == follower.iters[d].id;
-    if (!own) c.refuse("reads of the leader's value at the follower's own point", ir::text(e));
-    return reads = true;
-  };
-  const std::function<Expr(const Expr&)> sample = [&](const Expr& e) -> Expr {
-    if (of_leader(e)) return ir::var(sampled.leader, "leader", type);
-    if (ir::is(e, ir::Op::load) || ir::is(e, ir::Op::var) || ir::is(e, ir::Op::call)) {
-      for (const auto& [seen, id] : known)
-        if (ir::same(seen, e)) return ir::var(id, "x", e.type());
-      const Id id = known.size() + 2;
-      known.emplace_back(e, id);
-      sampled.others.emplace_back(id, e.type());
-      return ir::var(id, "x", e.type());
-    }
-    const auto args = ir::args_of(e);
-    if (args.empty()) return e;
-    std::vector<Expr> fresh;
-    for (const Expr& a : args) fresh.push_back(sample(a));
-    return ir::make(ir::op_of(e), e.type(), fresh);
-  };
-  sampled.term = sample(follower.values.front());
-  ir::Substitution back;
-  for (std::size_t k = 0; k < leader.iters.size(); ++k)
-    back.emplace_back(leader.iters[k].id, ir::var(follower.iters[k].id, follower.iters[k].name));
-  sampled.met = sample(ir::substitute(leader.values.front(), back));
-  if (!reads) c.refuse("a sum whose terms read the leader", follower.name + ", which does not read " + leader.name);
-  return sampled;
-}
-
-// match: what the follower reads is there where the leader is
-void require_read_before(Context& c, const ir::Stage& follower, const ir::Stage& leader, const Stmt& nest, const Stmt& first) {
-  const auto refuse = [&](const std::string& name) {
-    c.refuse("a follower that reads nothing which comes after the leader (inline it)", follower.name + ", which reads " + name);
-  };
-  for (const auto& [id, other] : c.p.stages)
-    for (const Id b : other.buffers)
-      if (id > leader.id && id != follower.id && reads_buffer(follower, b)) refuse(other.name);
+// match: where both are computed. In the place of the leader if what the follower reads is there; else in that of the follower,
+// if nobody reads the leader before. True for the follower's.
+bool at_follower(const Context& c, const ir::Stage& follower, const ir::Stage& leader, const Stmt& nest, const Stmt& first) {
   const Spot here = locate(c.p, nest.id), there = locate(c.p, first.id);
-  for (std::size_t k = there.index + 1; k < here.index; ++k)
+  std::string made;
+  const ir::Stage* reader = nullptr;
+  for (std::size_t k = there.index + 1; k < here.index; ++k) {
+    const Stmt& between = (*here.body)[k];
     for (const auto& [id, b] : c.p.buffers)
-      if (reads_buffer(follower, id) && subtree_writes(c.p, (*here.body)[k], id)) refuse(b.name);
+      if (reads_buffer(follower, id) && subtree_writes(c.p, between, id)) made = b.name;
+    for (const auto& [id, other] : c.p.stages)
+      for (const Id b : leader.buffers)
+        if (id != leader.id && id != follower.id && reads_buffer(other, b) &&
+            subtree_writes(c.p, between, other.buffers.front()))
+          reader = &other;
+  }
+  const bool later = !made.empty() || follower.iters.size() > leader.iters.size();
+  if (later && reader && made.empty())
+    c.refuse("a leader that nobody reads before " + follower.name, leader.name + ", which " + reader->name + " reads");
+  if (later && reader)
+    c.refuse("a follower that reads nothing which comes after the leader (inline it)", follower.name + ", which reads " + made);
+  return later;
 }
 
 void prove_rolled(Context& c, const ir::Stage& follower, const ir::Stage& leader, const Pair& pair, const Sampled& sampled) {
   prove_reassociation(c, follower, "its terms are rescaled as they are met", "two terms, the second with a larger maximum");
   prove_reassociation(c, leader, "it carries a sum", "two terms");
-  if (!(pair.rescale.type() == pair.type)) c.refuse("a rescale of " + ir::text(pair.type), ir::text(pair.rescale.type()));
-  const Id old_id = sampled.others.size() + 2, now_id = old_id + 1;
-  const Expr rescaled = pair.rescaled(ir::var(old_id, "old", pair.type), ir::var(now_id, "now", pair.type));
-  try_rescale(c, sampled, old_id, now_id, rescaled, pair.type, pair.op == ir::Op::max);
+  if (!(pair.rescale.factor.type() == pair.type))
+    c.refuse("a rescale of " + ir::text(pair.type), ir::text(pair.rescale.factor.type()));
+  try_rescale(c, sampled, pair.rescale, pair.type, pair.op == ir::Op::max);
   for (std::size_t k = 0; k < leader.buffers.size(); ++k)
     if (!ir::same(leader.inits[k], analysis::identity_of(leader.reducer, k, c.p.buffer(leader.buffers[k]).type)))
       c.refuse("a leader that starts from nothing (without from)", leader.name);
@@ -271,7 +156,7 @@ ir::Reducer both_of(Context& c, const ir::Stage& follower, const ir::Stage& lead
     both.combine.push_back(ir::binary(pair.op, m1, m2));
   // one of the two maxima is that of both: only the other part is worth less, and where they are equal none is
   const Expr loser = ir::binary(pair.op == ir::Op::max ? ir::Op::min : ir::Op::max, m1, m2);
-  const Expr less = pair.rescaled(loser, both.combine.front());
+  const Expr less = pair.rescale.of(loser, both.combine.front());
   const Expr first_loses = pair.op == ir::Op::max ? ir::lt(m1, m2) : ir::lt(m2, m1);
   both.combine.push_back(ir::select(ir::eq(m1, m2), ir::add(t1, t2),
                                     ir::select(first_loses, ir::add(ir::mul(t1, less), t2), ir::add(t1, ir::mul(t2, less)))));
@@ -279,54 +164,138 @@ ir::Reducer both_of(Context& c, const ir::Stage& follower, const ir::Stage& lead
   return both;
 }
 
-// rewrite and remap: the follower's nest goes, with its loops; its storage lies beside the leader's
-void take_follower(Context& c, const ir::Stage& follower, Id nest_id, Id first_id) {
-  const Id buffer = follower.buffers.front();
-  const Stmt nest = take(c.p, nest_id);
+// rewrite: values of both at one point, over the variables of one of them. A term that was rescaled from its own value, as
+// rebase makes it, is itself.
+Expr value_of(const ir::Stage& leader, const Expr& term, const Expr& own, const Rescale& rescale) {
+  const auto is_leader = [&](const Expr& e) { return ir::is(e, ir::Op::load) && e.node()->id == leader.buffers.front(); };
+  if (ir::is(term, ir::Op::mul)) {
+    Expr read;
+    ir::walk(ir::args_of(term)[1], [&](const Expr& e) {
+      if (is_leader(e)) read = e;
+      return true;
+    });
+    if (!read.empty() && ir::same(ir::args_of(term)[1], rescale.of(own, read))) return ir::args_of(term)[0];
+  }
+  return ir::transform(term, [&](const Expr& e) { return is_leader(e) ? own : e; });
+}
+
+// rewrite and remap: a nest goes, with its loops
+Stmt take_nest(Context& c, const std::string& of, Id id) {
+  Stmt nest = take(c.p, id);
   ir::walk(nest.body(), [&](const Stmt& s) {
     if (const LoopStmt* loop = s.as<LoopStmt>())
-      c.consume(s.id, c.p.axis(loop->axis).name + " of " + follower.name, "went into the reduction that roll made", {});
+      c.consume(s.id, c.p.axis(loop->axis).name + " of " + of, "went into the reduction that roll made", {});
   });
-  if (const Stmt* alloc = ir::alloc_of(c.p, buffer)) insert_beside(c.p, first_id, take(c.p, alloc->id), false);
   for (const ir::Root& r : nest.get<NestStmt>().roots) c.p.axes.erase(r.axis);
+  return nest;
+}
+
+// rewrite: both are the leader from here on, whose dimensions are those of the follower.
+Id into_leader(Context& c, const ir::Stage& follower, ir::Stage& leader, const Pair& pair, const ir::Substitution& to, Id nest,
+               Id first) {
+  ir::Substitution back;
+  for (const auto& [own, other] : to)
+    for (const ir::IterVar& v : leader.iters)
+      if (v.id == own) back.emplace_back(other.node()->id, ir::var(v.id, v.name));
+  ir::Reducer both = both_of(c, follower, leader, pair);
+  leader.values.push_back(value_of(leader, ir::substitute(follower.values.front(), back), leader.values.front(), pair.rescale));
+  leader.inits.push_back(ir::substitute(follower.inits.front(), back));
+  leader.reducer = std::move(both);
+  leader.buffers.push_back(follower.buffers.front());
+  c.p.buffers.at(follower.buffers.front()).stage = leader.id;
+  take_nest(c, follower.name, nest);
+  if (const Stmt* alloc = ir::alloc_of(c.p, follower.buffers.front())) insert_beside(c.p, first, take(c.p, alloc->id), false);
+  const Id made = leader.id, gone = follower.id;
+  c.p.stages.erase(gone);
+  return made;
+}
+
+// match: where a stage reads the leader, it reads the follower at the same point of further dimensions.
+std::vector<Expr> further_index(const Context& c, const ir::Stage& reader, const Expr& read, const ir::Stage& follower) {
+  const auto at = ir::args_of(read);
+  std::vector<Expr> found;
+  const auto look = [&](const Expr& e) {
+    ir::walk(e, [&](const Expr& x) {
+      if (!found.empty() || !ir::is(x, ir::Op::load) || x.node()->id != follower.buffers.front()) return true;
+      const auto there = ir::args_of(x);
+      for (std::size_t d = 0; d < at.size(); ++d)
+        if (!ir::same(there[d], at[d])) return true;
+      found.assign(there.begin() + static_cast<std::ptrdiff_t>(at.size()), there.end());
+      return true;
+    });
+  };
+  for (const Expr& e : reader.values) look(e);
+  if (found.empty())
+    c.refuse("readers of " + ir::text(read) + " that read " + follower.name + " at the same point, whose dimensions it gets",
+             reader.name);
+  return found;
+}
+
+// rewrite: both are the follower from here on, which may have more dimensions. What the leader computes is the same along them.
+Id into_follower(Context& c, const ir::Stage& leader, ir::Stage& follower, const Pair& pair, const ir::Substitution& to,
+                 Id first) {
+  const bool broader = follower.iters.size() > leader.iters.size();
+  for (const Id b : leader.buffers)
+    if (broader && (c.p.buffer(b).role != ir::Role::temporary || !c.p.buffer(b).layout.map.empty()))
+      c.refuse("a leader that is no output and has no layout, since it gets the dimensions of " + follower.name,
+               c.p.buffer(b).name);
+  for (auto& [id, reader] : c.p.stages) {
+    if (!broader || id == leader.id || id == follower.id) continue;
+    const ir::Stage as_read = reader;
+    const auto with_more = [&](const Expr& e) {
+      if (!ir::is(e, ir::Op::load) ||
+          std::find(leader.buffers.begin(), leader.buffers.end(), e.node()->id) == leader.buffers.end())
+        return e;
+      const std::vector<Expr> more = further_index(c, as_read, e, follower);
+      std::vector<Expr> at(ir::args_of(e).begin(), ir::args_of(e).end());
+      at.insert(at.end(), more.begin(), more.end());
+      return ir::load(e.node()->id, e.node()->name, e.type(), at, e.node()->where);
+    };
+    for (Expr& e : reader.values) e = ir::transform(e, with_more);
+    for (Expr& e : reader.inits) e = ir::transform(e, with_more);
+  }
+  ir::Reducer both = both_of(c, follower, leader, pair);
+  const Expr term = follower.values.front(), init = follower.inits.front();
+  const Id sums = follower.buffers.front();
+  follower.values.clear(), follower.inits.clear(), follower.buffers = leader.buffers;
+  for (const Expr& e : leader.values) follower.values.push_back(ir::substitute(e, to));
+  for (const Expr& e : leader.inits) follower.inits.push_back(ir::substitute(e, to));
+  follower.values.push_back(value_of(leader, term, follower.values.front(), pair.rescale));
+  follower.inits.push_back(init), follower.buffers.push_back(sums);
+  follower.reducer = std::move(both);
+  for (const Id b : leader.buffers) {
+    c.p.buffers.at(b).stage = follower.id;
+    c.p.buffers.at(b).rank = follower.spatial_rank();
+  }
+  take_nest(c, leader.name, first);
+  const Id gone = leader.id;
+  c.p.stages.erase(gone);
+  return follower.id;
 }
 
 void apply_roll(Context& c) {
   // match
-  const ir::Stage follower = c.stage(0);
-  ir::Stage& leader = c.stage(1);
+  ir::Stage &follower = c.stage(0), &leader = c.stage(1);
   const Pair pair = pair_of(c, follower, leader);
   const Stmt &nest = only_nest(c, follower), &first = only_nest(c, leader);
   require_beside(c, follower, leader, nest, first);
   const ir::Substitution to = require_one_domain(c, follower, leader);
   const Sampled sampled = sampled_of(c, follower, leader, pair.type);
-  require_read_before(c, follower, leader, nest, first);
+  const bool later = at_follower(c, follower, leader, nest, first);
+  // prove
   prove_rolled(c, follower, leader, pair, sampled);
-  // rewrite: the stage, which is the leader's from here on
-  ir::Reducer both = both_of(c, follower, leader, pair);
-  const Expr own = leader.values.front();
-  leader.values.push_back(ir::transform(ir::substitute(follower.values.front(), to), [&](const Expr& e) {
-    return ir::is(e, ir::Op::load) && e.node()->id == leader.buffers.front() ? own : e;
-  }));
-  leader.inits.push_back(ir::substitute(follower.inits.front(), to));
-  leader.reducer = std::move(both);
-  leader.buffers.push_back(follower.buffers.front());
-  c.p.buffers.at(follower.buffers.front()).stage = leader.id;
-  const Id leader_id = leader.id;
-  take_follower(c, follower, nest.id, first.id);
-  c.p.stages.erase(follower.id);
+  // rewrite
+  const ir::Stage gone = later ? leader : follower;
+  const Id made =
+      later ? into_follower(c, gone, follower, pair, to, first.id) : into_leader(c, gone, leader, pair, to, nest.id, first.id);
   // remap
-  c.consume(follower.id, follower.name, "was rolled into " + c.p.stage(leader_id).name, {leader_id});
-  c.results = {leader_id};
+  c.consume(gone.id, gone.name, "was rolled into " + c.p.stage(made).name, {made});
+  c.results = {made};
 }
 
 std::string line_of_roll(CppCall& w, const Step& s) {
-  const Arg& rescale = s.args[2];
-  std::string text;
-  const auto name = [&](Id id, const std::string&) { return id == rescale.vars[0] ? std::string("old") : "now"; };
-  if (!cpp::expression(rescale.exprs.front(), name, text)) throw NoForm{};
   const std::string leader = w.stage_ref(s.args[1].id);
-  return w.stage(s.args[0].id) + ".roll(" + leader + ", [](Expr old, Expr now) { return " + text + "; })";
+  return w.stage(s.args[0].id) + ".roll(" + leader + ", " + rescale_text(s.args[2]) + ")";
 }
 
 // {follower, leader}: sums and the maxima or minima that they read.
@@ -396,17 +365,23 @@ std::array<Expr, 2> Stage::values_of_(StageRef r, Where w) const {
   const Type type = state_->scheduled.program.buffer(buffer_of(*state_, r, "roll", w)).type;
   return {ir::var(ir::fresh_id(), "old", type), ir::var(ir::fresh_id(), "now", type)};
 }
-Stage Stage::roll_(StageRef r, const std::array<Expr, 2>& values, const Expr& rescale, Where w) const {
-  const ir::Id leader = state_->scheduled.program.buffer(buffer_of(*state_, r, "roll", w)).stage;
-  if (!leader) refuse("roll", "a maximum or minimum that leads", "an input", w);
-  if (rescale.empty()) refuse("roll", "a rescale of two values", "nothing", w);
+std::pair<ir::Id, Expr> Stage::leader_and_rescale_(const schedule::Primitive& of, StageRef r, const std::array<Expr, 2>& values,
+                                                   const Expr& rescale, Where w) const {
+  const char* call = of.spelling;
+  const ir::Id leader = state_->scheduled.program.buffer(buffer_of(*state_, r, call, w)).stage;
+  if (!leader) refuse(call, "a maximum or minimum that leads", "an input", w);
+  if (rescale.empty()) refuse(call, "a rescale of two values", "nothing", w);
   const Type type = values[0].type();
   const Expr f = ir::substitute(
       rescale, {{values[0].node()->id, ir::var(1, "old", type)}, {values[1].node()->id, ir::var(2, "now", type)}});
   bool others = false;
   ir::walk(f, [&](const Expr& e) { return others = others || ir::is(e, ir::Op::load), !others; });
   for (const ir::Id v : ir::free_vars(f)) others = others || v > 2;
-  if (others) refuse("roll", "a rescale of its two values alone", ir::text(rescale), w);
+  if (others) refuse(call, "a rescale of its two values alone", ir::text(rescale), w);
+  return {leader, f};
+}
+Stage Stage::roll_(StageRef r, const std::array<Expr, 2>& values, const Expr& rescale, Where w) const {
+  const auto [leader, f] = leader_and_rescale_(schedule::roll_primitive, r, values, rescale, w);
   return Stage(apply(schedule::roll_primitive, {Arg::stage(id_), Arg::stage(leader), Arg::map({1, 2}, {f})}, w)[0], state_);
 }
 

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rebase(terms, leader, rescale): terms that read the maximum of all read that of their own part instead, so that a part needs
+// nothing of the others. Where the sums of the parts are added, each is worth rescale(its maximum, the maximum of all).
+//
+//   top[i]      = maximum over p of top_rf[i, p]               top_rf[i, p]   = maximum over k of x[i, 64 p + k]
+//   e[i, j]     = exp(x[i, j] - top[i])
+//   total[i]    = sum over p of total_rf[i, p]                 total_rf[i, p] = sum over k of e[i, 64 p + k]
+//
+//     rebase(e, top, exp(old - now))   ->   e[i, j]  = exp(x[i, j] - top_rf[i, j / 64])
+//                                           total[i] = sum over p of total_rf[i, p] * exp(top_rf[i, p] - top[i])
+//
+// The parts are made before, by rfactor. Now `roll` makes one pass of top and total, a part at a time: all of its terms are met
+// with one maximum, and one rescale is computed for all (Dao: FlashAttention-2, 2023). Sums whose terms are products with what
+// is rebased follow as well, sums of vectors too.
+//
+// Legality: REASSOC of the sums; the terms obey the rescale, term(now) = term(old) * rescale(old, now), which is looked at for
+// a few values, as it is declared and not proved.
+#include <algorithm>
+
+#include "schedule/calls.h"
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+#include "schedule/primitives/rescale.h"
+
+namespace ashlar::schedule {
+namespace {
+
+// A sum of a part's terms, and the sum of those.
+struct Follower {
+  Id part = 0, whole = 0;
+  std::size_t dim = 0;    // of the terms: it counts them
+  std::size_t place = 0;  // of the part: the dimension that counts parts
+  std::int64_t size = 0;  // terms of a part
+  Expr begin;             // of the first part
+};
+
+bool is_load_of(const Expr& e, const ir::Stage& stage) {
+  return ir::is(e, ir::Op::load) && e.node()->id == stage.buffers.front();
+}
+bool is_var(const Expr& e, Id id) { return ir::is(e, ir::Op::var) && e.node()->id == id; }
+
+bool reads(const Expr& e, const ir::Stage& stage) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) { return found = found || is_load_of(x, stage), !found; });
+  return found;
+}
+
+// Loads that begin with the reader's own first dimensions.
+bool at_own(const Expr& load, const ir::Stage& reader, std::size_t rank) {
+  const auto at = ir::args_of(load);
+  for (std::size_t d = 0; d < rank; ++d)
+    if (d >= at.size() || !is_var(at[d], reader.iters[d].id)) return false;
+  return true;
+}
+
+// match: a reduction whose one value is an element of another stage, at its own point, its one step in dimension `place` of it.
+const ir::Stage* parts_of(const Program& p, const ir::Stage& whole, std::size_t& place) {
+  if (!whole.is_reduction() || whole.scatters() || whole.values.size() != 1 || !whole.domain.empty() ||
+      whole.iters.size() != static_cast<std::size_t>(whole.spatial_rank()) + 1 || !ir::is(whole.values.front(), ir::Op::load))
+    return nullptr;
+  const auto at = ir::args_of(whole.values.front());
+  const Id made = p.buffer(whole.values.front().node()->id).stage;
+  if (!made || at.size() != whole.iters.size()) return nullptr;
+  std::size_t own = 0;
+  place = at.size();
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    if (place == at.size() && is_var(at[d], whole.iters.back().id))
+      place = d;
+    else if (!is_var(at[d], whole.iters[own++].id))
+      return nullptr;
+  }
+  return place < at.size() ? &p.stage(made) : nullptr;
+}
+
+const ir::Stage& only_reader(const Context& c, const ir::Stage& stage, const std::string& what) {
+  const std::vector<Id> all = readers_of(c.p, stage.id);
+  if (all.size() != 1) c.refuse("one reader of " + stage.name + ", " + what, std::to_string(all.size()));
+  return c.p.stage(all.front());
+}
+
+// match: one reader of the terms
+Follower follower_of(const Context& c, const ir::Stage& terms, const ir::Stage& part, std::size_t rank) {
+  const std::string expected = "sums of parts of " + terms.name + " (split and rfactor), or of products with it";
+  const Expr& value = part.values.front();
+  Expr load;
+  if (part.reducer.kind == ir::ReducerKind::sum && part.values.size() == 1 && !part.scatters()) {
+    if (is_load_of(value, terms)) load = value;
+    if (ir::is(value, ir::Op::mul))
+      for (int k : {0, 1})
+        if (const auto args = ir::args_of(value); is_load_of(args[k], terms) && !reads(args[1 - k], terms)) load = args[k];
+  }
+  if (load.empty() || !at_own(load, part, rank)) c.refuse(expected, part.name);
+  Follower f;
+  f.part = part.id;
+  const ir::Stage& whole = only_reader(c, part, "the sum of its parts");
+  f.whole = whole.id;
+  if (whole.reducer.kind != ir::ReducerKind::sum || parts_of(c.p, whole, f.place) != &part || f.place < rank)
+    c.refuse("the sum of the parts of " + part.name, whole.name);
+  const ir::IterVar& number = part.iters[f.place];
+  const auto at = ir::args_of(load);
+  const analysis::Facts facts = analysis::facts_of_arguments(c.p);
+  const auto with = [&](const Expr& e, Id v, std::int64_t n) { return ir::substitute(e, {{v, ir::index(n)}}); };
+  bool found = false;
+  for (std::size_t d = rank; d < at.size(); ++d) {
+    if (!ir::uses_var(at[d], number.id)) continue;
+    if (found) c.refuse(expected, part.name + ", which reads " + ir::text(load));
+    found = true, f.dim = d;
+    Expr first = with(at[d], number.id, 0);
+    const auto step = [&](Id v) {
+      std::int64_t n = 0;
+      const Expr next = ir::substitute(at[d], {{v, ir::add(ir::var(v, "v"), ir::index(1))}});
+      return ir::is_int(analysis::simplify(ir::sub(next, at[d]), facts), &n) ? n : -1;
+    };
+    f.size = step(number.id);
+    std::int64_t reached = 1;  // the terms of a part follow each other
+    for (std::size_t k = part.iters.size(); k-- > 0;) {
+      const ir::IterVar& v = part.iters[k];
+      if (v.kind != ir::IterKind::reduce || !ir::uses_var(at[d], v.id)) continue;
+      std::int64_t extent = 0;
+      if (step(v.id) < 0 || !ir::is_int(v.begin, std::int64_t{0}) || !ir::is_int(v.end, &extent))
+        c.refuse(expected, part.name + ", which reads " + ir::text(load));
+      reached += step(v.id) * (extent - 1);
+      first = with(first, v.id, 0);
+    }
+    f.begin = analysis::simplify(first, facts);
+    for (const ir::IterVar& v : part.iters)
+      if (ir::uses_var(f.begin, v.id)) c.refuse(expected, part.name + ", which reads " + ir::text(load));
+    if (f.size < 1 || reached > f.size) c.refuse(expected, part.name + ", which reads " + ir::text(load));
+  }
+  if (!found) c.refuse(expected, part.name + ", which reads " + ir::text(load));
+  return f;
+}
+
+// The terms, or the copy of them that is summed: past their end it has zeros, which any rescale leaves as they are.
+const ir::Stage& met_as(const Program& p, const ir::Stage& terms) {
+  const std::vector<Id> all = readers_of(p, terms.id);
+  if (all.size() != 1) return terms;
+  const ir::Stage& copy = p.stage(all.front());
+  const bool zeros = !copy.has_fill || (ir::is(copy.fill, ir::Op::float_const) && copy.fill.node()->f == 0);
+  return copy.origin == ir::Stage::Origin::cache_read && zeros ? copy : terms;
+}
+
+std::vector<Follower> followers_of(Context& c, const ir::Stage& terms, const ir::Stage& leader, std::size_t rank) {
+  std::vector<Follower> all;
+  const ir::Stage& met = met_as(c.p, terms);
+  for (const Id id : readers_of(c.p, met.id)) {
+    const Follower f = follower_of(c, met, c.p.stage(id), rank);
+    if (!all.empty() && (f.dim != all.front().dim || f.size != all.front().size || !ir::same(f.begin, all.front().begin)))
+      c.refuse("the same parts in all sums of " + terms.name, c.p.stage(id).name + " and " + c.p.stage(all.front().part).name);
+    const ir::Stage& whole = c.p.stage(f.whole);
+    const ir::IterVar &own = whole.iters.back(), &of_leader = leader.iters.back();
+    if (!ir::same(own.begin, of_leader.begin) || !ir::same(own.end, of_leader.end))
+      c.refuse("as many parts of " + whole.name + " as of " + leader.name,
+               ir::text(own.end) + " and " + ir::text(of_leader.end));
+    require_plain(c, whole, only_nest(c, whole));
+    all.push_back(f);
+  }
+  if (all.empty()) c.refuse("terms that are summed", terms.name);
+  return all;
+}
+
+void apply_rebase(Context& c) {
+  // match
+  ir::Stage& terms = c.stage(0);
+  const ir::Stage& leader = c.stage(1);
+  const Rescale rescale = rescale_of(c, 2);
+  const bool rises = leader.reducer.kind == ir::ReducerKind::maximum;
+  std::size_t place = 0;
+  const ir::Stage* parts = rises || leader.reducer.kind == ir::ReducerKind::minimum ? parts_of(c.p, leader, place) : nullptr;
+  const std::size_t rank = static_cast<std::size_t>(leader.spatial_rank());
+  if (!parts) c.refuse("a maximum or minimum of those of parts (rfactor) that leads", leader.name);
+  const Type type = c.p.buffer(leader.buffers.front()).type;
+  if (!type.is_float() || !(rescale.factor.type() == type))
+    c.refuse("a leader and a rescale of one floating type", ir::text(type) + " and " + ir::text(rescale.factor.type()));
+  if (terms.is_reduction() || terms.is_recurrence() || terms.values.size() != 1 || !(terms.values.front().type() == type))
+    c.refuse("a stage of one value of " + ir::text(type) + " for each term", terms.name);
+  if (only_reader(c, leader, terms.name).id != terms.id) c.refuse("a leader that " + terms.name + " alone reads", leader.name);
+  const Sampled sampled = sampled_of(c, terms, leader, type);
+  require_plain(c, terms, only_nest(c, terms));
+  const std::vector<Follower> followers = followers_of(c, terms, leader, rank);
+  // prove
+  for (const Follower& f : followers)
+    prove_reassociation(c, c.p.stage(f.whole), "its parts are rescaled", "two parts, the second with a larger maximum");
+  try_rescale(c, sampled, rescale, type, rises);
+  // rewrite
+  const ir::Buffer& of_part = c.p.buffer(parts->buffers.front());
+  const auto part_at = [&](const ir::Stage& reader, const Expr& number) {
+    std::vector<Expr> at;
+    for (std::size_t d = 0; d < rank; ++d) at.push_back(ir::var(reader.iters[d].id, reader.iters[d].name));
+    at.insert(at.begin() + static_cast<std::ptrdiff_t>(place), number);
+    return ir::load(of_part.id, of_part.name, of_part.type, at, c.step.where);
+  };
+  for (const Follower& f : followers) {
+    ir::Stage& whole = c.p.stages.at(f.whole);
+    const ir::IterVar& number = whole.iters.back();
+    std::vector<Expr> own;
+    for (std::size_t d = 0; d < rank; ++d) own.push_back(ir::var(whole.iters[d].id, whole.iters[d].name));
+    const Expr all = ir::load(leader.buffers.front(), c.p.buffer(leader.buffers.front()).name, type, own, c.step.where);
+    const Expr old = part_at(whole, ir::var(number.id, number.name));
+    whole.values.front() = ir::mul(whole.values.front(), rescale.of(old, all));
+  }
+  const ir::IterVar& counts = terms.iters[followers.front().dim];
+  const Expr at = ir::sub(ir::var(counts.id, counts.name), followers.front().begin);
+  const Expr number = analysis::simplify(ir::div(at, ir::index(followers.front().size)), analysis::facts_of_arguments(c.p));
+  const Expr own = part_at(terms, number);
+  terms.values.front() = ir::transform(terms.values.front(), [&](const Expr& e) { return is_load_of(e, leader) ? own : e; });
+}
+
+std::string line_of_rebase(CppCall& w, const Step& s) {
+  const std::string leader = w.stage_ref(s.args[1].id);
+  return w.stage(s.args[0].id) + ".rebase(" + leader + ", " + rescale_text(s.args[2]) + ")";
+}
+
+// Terms of a maximum and sums that were taken apart before.
+bool draw_rebase(Draw& d) {
+  std::vector<std::pair<Id, Id>> pairs;
+  for (const auto& [id, leader] : d.p.stages) {
+    if (leader.reducer.kind != ir::ReducerKind::maximum && leader.reducer.kind != ir::ReducerKind::minimum) continue;
+    for (const Id reader : readers_of(d.p, id))
+      if (!d.p.stage(reader).is_reduction()) pairs.emplace_back(reader, id);
+  }
+  if (pairs.empty()) return false;
+  const auto [terms, leader] = d.any(pairs);
+  const Type t = d.p.buffer(d.p.stage(leader).buffers.front()).type;
+  if (!t.is_float()) return false;
+  const Expr old = ir::var(1, "old", t), now = ir::var(2, "now", t);
+  d.reassociates = true;
+  return d.step("rebase",
+                {Arg::stage(terms), Arg::stage(leader), Arg::map({1, 2}, {ir::unary(ir::Op::exp, ir::sub(old, now))})});
+}
+
+}  // namespace
+
+extern constexpr Primitive rebase_primitive{
+    .name = "rebase",
+    .spelling = "rebase",
+    .parameters = {takes::stage("terms"), takes::stage("leader"), takes::rescale()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_rebase,
+    .cpp = line_of_rebase,
+    .draw = Drawing{.often = 1, .draw = draw_rebase},
+};
+
+}  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::rebase_(StageRef r, const std::array<Expr, 2>& values, const Expr& rescale, Where w) const {
+  const auto [leader, factor] = leader_and_rescale_(schedule::rebase_primitive, r, values, rescale, w);
+  return done(schedule::rebase_primitive, {Arg::stage(id_), Arg::stage(leader), Arg::map({1, 2}, {factor})}, w);
+}
+
+}  // namespace ashlar
