@@ -67,10 +67,11 @@ struct Softmax {
   }
 };
 
-// C = A B with sums in f32, tiles of tm x tn, steps of tk; an epilogue on the tile
+// C = A B with sums in f32, tiles of tm x tn, steps of tk; an epilogue on the tile. Extents are multiples of `unit`.
 struct Product {
   lang::DefinitionScope scope;
-  Symbol M{"M"}, N{"N"}, K{"K"};
+  std::int64_t unit = 1;
+  Symbol M{"M", {.multiple_of = unit}}, N{"N", {.multiple_of = unit}}, K{"K", {.multiple_of = unit}};
   Tensor A = lang::make_input("A", bf16, {M, K}), B = lang::make_input("B", bf16, {K, N}),
          C = lang::make_output("C", bf16, {M, N});
   Axis k{"k", K};
@@ -78,7 +79,8 @@ struct Product {
   Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return bf16(product(i, j)); });
   lang::Built built = (lang::bind(C, result), lang::build_program("product", {A, B, C}));
   Schedule s = scheduled(built);
-  explicit Product(std::int64_t tm = 16, std::int64_t tn = 32, std::int64_t tk = 16) {
+  explicit Product(std::int64_t tm = 16, std::int64_t tn = 32, std::int64_t tk = 16, std::int64_t multiple = 1)
+      : unit(multiple) {
     auto [i, j] = s[result].spatial<2>();
     auto [io, jo, ii, ji] = s[result].tile(i, j, tm, tn);
     s[result].bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji);
