@@ -20,8 +20,14 @@ struct Case {
   const char* name;
   ir::tile::Kernel kernel;
 };
+ir::tile::Kernel by_eight_warps() {
+  ir::tile::Kernel k = product(128, 256, 64);
+  k.worker_warps = 8;
+  return k;
+}
 std::vector<Case> cases() {
-  return {{"scaled", scaled()},
+  return {{"product_by_eight_warps", by_eight_warps()},
+          {"scaled", scaled()},
           {"below_the_largest", below_the_largest()},
           {"largest_and_sums", largest_and_sums()},
           {"product", product(128, 128, 64)}};

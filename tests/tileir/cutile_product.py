@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The product of tests/tileir/programs.h in cuTile Python (the wheel `cuda-tile`), compiled for a chip without a device:
 
-  cutile_product.py 128 256 64 16 sm_90 product.cubin
+  cutile_product.py 128 256 64 16 8 sm_90 product.cubin
 
-for tiles of 128 x 256 in steps of 64, extents that are multiples of 16. Rows and addresses are multiples of 16 bytes, as
+for tiles of 128 x 256 in steps of 64, extents that are multiples of 16, by 8 warps. Rows and addresses are multiples of 16 bytes, as
 TileOptions::aligned has them.
 """
 import sys
@@ -13,7 +13,7 @@ import cuda.tile as ct
 from cuda.tile.compilation import ArrayConstraint, CallingConvention, KernelSignature, export_kernel
 
 
-@ct.kernel
+@ct.kernel(num_worker_warps=int(sys.argv[5]))
 def product(A, B, C, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     i, j = ct.bid(0), ct.bid(1)
     sums = ct.full((tm, tn), 0, dtype=ct.float32)
@@ -26,7 +26,7 @@ def product(A, B, C, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant
 
 def main():
     tm, tn, tk, unit = (int(n) for n in sys.argv[1:5])
-    chip, path = sys.argv[5:7]
+    chip, path = sys.argv[6:8]
     rows = ArrayConstraint(ct.bfloat16, 2, index_dtype=ct.int32, stride_lower_bound_incl=0, alias_groups=[],
                            may_alias_internally=False, stride_constant=[None, 1], stride_divisible_by=[8, 1],
                            shape_divisible_by=unit, base_addr_divisible_by=16)

@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts"))
 import sass  # noqa: E402
 
 CHIPS = ["sm_80", "sm_90", "sm_100"]
-TILES = (128, 256, 64)
+TILES, WARPS = (128, 256, 64), 8
 PRODUCTS = {"product": 16, "product_ragged": 1}  # and what divides their extents
 WANTED = {  # of a product
     "sm_80": [r"HMMA\.16816", r"LDGSTS"],
@@ -95,9 +95,11 @@ def main():
                 # rows of any length are stored, and on sm_80 copied, element by element where they may end inside of 16 bytes
                 wanted = WANTED[chip] if PRODUCTS[stem] > 1 else WANTED[chip][:1]
                 wrong += [f"{stem} for {chip} has no {w}" for w in wanted if not count(own, w)]
+                if PRODUCTS[stem] > 1 and count(own, "LDL|STL"):
+                    wrong.append(f"{stem} for {chip} has {count(own, 'LDL|STL')} accesses to local memory")
                 if not a.cutile:
                     continue
-                sass.run([a.cutile, os.path.join(HERE, "cutile_product.py")] + [str(n) for n in (*TILES, PRODUCTS[stem])] + [chip, cubin])
+                sass.run([a.cutile, os.path.join(HERE, "cutile_product.py")] + [str(n) for n in (*TILES, PRODUCTS[stem], WARPS)] + [chip, cubin])
                 other = figures(cubin, nvdisasm)
                 if a.show:
                     print(line("  cuTile", chip, other))

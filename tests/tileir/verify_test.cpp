@@ -154,3 +154,11 @@ TEST_CASE("a kernel that breaks a rule is told which, and where") {
     CHECK_MESSAGE(has(found, row.rule), row.rule);
   }
 }
+
+TEST_CASE("the number of warps") {
+  ir::tile::Kernel k = product(16, 16, 16);
+  k.worker_warps = 8;
+  CHECK(broken(k) == "");
+  k.worker_warps = 3;
+  CHECK(has(broken(k), "4 or 8 warps compute, or as many as the assembler takes; found: 3 worker warps"));
+}

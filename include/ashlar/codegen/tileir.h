@@ -7,6 +7,7 @@
 //   codegen::tileir::cubin(code, "sm_90");
 //
 // Invariant: the bytecode is a function of the kernel alone, and of the lowest version of the format that has what it uses.
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,9 @@
 
 namespace ashlar::codegen::tileir {
 
-// One module with one entry of the kernel's name. Its arguments are the pointers of the tensors, then the parameters.
-std::string bytecode(const ir::tile::Kernel&);
+// One module with an entry of each kernel's name. An entry's arguments are the pointers of the tensors, then the parameters.
+std::string bytecode(std::span<const ir::tile::Kernel>);
+inline std::string bytecode(const ir::tile::Kernel& kernel) { return bytecode({&kernel, 1}); }
 
 // The assembler: a file that ASHLAR_TILEIRAS names, or the first `tileiras` on the PATH; empty if there is none.
 std::string assembler();

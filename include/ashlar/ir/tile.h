@@ -191,6 +191,9 @@ struct Stmt {
 
 struct Kernel {
   std::string name;
+  // How many warps compute: 4, 8, or the assembler's choice (0). It changes no value: a hint, for sums that are more than the
+  // registers of 4 hold.
+  int worker_warps = 0;
   std::vector<Tensor> tensors;        // pointers, in the order of the entry's first arguments
   std::vector<Parameter> parameters;  // the arguments behind them
   std::vector<View> views;

@@ -44,6 +44,9 @@ struct TileOptions {
   // Arguments begin at multiples of 16 bytes, and so do their rows, which each call is checked for: the copies of tiles by a
   // unit of their own (TMA) need it. Without it there is no condition.
   bool aligned = true;
+  // How many warps compute: 4 or 8; 0: 8 where the sums that a loop carries are more than 4 hold in registers, else the
+  // assembler's choice.
+  int worker_warps = 0;
 };
 
 // The regions of the program must have been derived (analysis::derive_regions).

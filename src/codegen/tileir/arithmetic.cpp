@@ -46,6 +46,10 @@ struct Writer {
   Number rounded(Opcode op, Number a, Number b) const { return code.emit(op, own(), {0, nearest_even, a, b}); }
 
   // ---- integers
+  Number negated(Number x) const {
+    if (code.types.minor < 2) return plain(Opcode::negi, {x});
+    return plain(Opcode::negi, {0, x});  // which wraps
+  }
   // The quotient for a divisor that is not 0, nor -1 where that overflows; else as if it were 1. `zero`: where it is 0.
   struct Divided {
     Number quotient, divisor;
@@ -204,10 +208,10 @@ Number of_integer(const Writer& w, Op op, const std::vector<Number>& a) {
     case Op::mul:
       return w.wrapping(Opcode::muli, a[0], a[1]);
     case Op::neg:
-      return w.plain(Opcode::negi, {a[0]});
+      return w.negated(a[0]);
     case Op::abs: {
       if (!w.type.is_signed()) return a[0];
-      const Number negative = w.compare(less, a[0], w.integer(0)), negated = w.plain(Opcode::negi, {a[0]});
+      const Number negative = w.compare(less, a[0], w.integer(0)), negated = w.negated(a[0]);
       return w.select(negative, negated, a[0]);
     }
     case Op::min:

@@ -18,7 +18,7 @@
 
 namespace ashlar::codegen::tileir {
 
-// Of version 13.1 of the format.
+// Those of version 13.1 of the format that are used.
 enum class Opcode : std::uint64_t {
   absf = 0,
   addf = 2,

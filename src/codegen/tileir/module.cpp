@@ -2,9 +2,9 @@
 // A tile kernel as a module of bytecode: a magic word, a version, and sections, each with its number, its length and its
 // alignment. The entry tells the facts of its arguments, makes the views, and then runs the body.
 //
-// The format is that of version 13.1, which has all that is used, as NVIDIA documents it: "Tile IR"
-// (docs.nvidia.com/cuda/tile-ir, sections "Binary format" and "Operations") and the tables of the public repository
-// NVIDIA/cuda-tile.
+// The format is that of version 13.1, or of 13.3 where a kernel says how many warps compute, as NVIDIA documents it: "Tile IR"
+// (docs.nvidia.com/cuda/tile-ir, sections "Binary format" and "Operations"), the tables of the public repository
+// NVIDIA/cuda-tile, and what later versions add, from the package `cuda-tile`.
 #include <map>
 
 #include <ashlar/codegen/tileir.h>
@@ -155,7 +155,8 @@ class Entry {
   }
   Number mma(const tile::Mma& n, std::uint64_t to) {
     const Type a = type(n.a).element, b = type(n.b).element;
-    if (a.is_float()) return code_.emit(Opcode::mmaf, to, {number(n.a), number(n.b), number(n.sum)});
+    if (a.is_float() && types_.minor < 3) return code_.emit(Opcode::mmaf, to, {number(n.a), number(n.b), number(n.sum)});
+    if (a.is_float()) return code_.emit(Opcode::mmaf, to, {0, number(n.a), number(n.b), number(n.sum)});  // no faster sums
     return code_.emit(Opcode::mmai, to, {a.is_signed(), b.is_signed(), number(n.a), number(n.b), number(n.sum)});
   }
   Number pointers(Id tensor, Id offsets) {
@@ -202,6 +203,7 @@ class Entry {
       operands.push_back(number(c.start));
     }
     std::vector<std::uint64_t> fields;
+    if (types_.minor >= 2) fields.push_back(0);  // bounds have a sign
     append(fields, operands);
     return code_.emit_block(Opcode::for_, results, fields, parameters, [&](Number first) {
       values_[n.var] = {first++, {i32, {}}};
@@ -232,24 +234,36 @@ void section(Bytes& to, Section id, std::size_t alignment, const Bytes& what) {
 
 }  // namespace
 
-std::string bytecode(const tile::Kernel& kernel) {
-  tile::verify(kernel);
-  Types types;
+std::string bytecode(std::span<const tile::Kernel> kernels) {
+  int minor = 1;
+  for (const tile::Kernel& kernel : kernels)
+    if (kernel.worker_warps) minor = 3;
+  Types types(minor);
   Table constants, strings;
   Bytes functions;
-  functions.number(1);
-  functions.number(strings(kernel.name));
-  Entry entry(kernel, types, constants);
-  functions.number(entry.signature());
-  functions.byte(2);    // an entry, without hints
-  functions.number(0);  // its line is unknown
-  const Bytes& body = entry.write();
-  functions.number(body.size());
-  functions.append(body);
+  functions.number(kernels.size());
+  for (const tile::Kernel& kernel : kernels) {
+    tile::verify(kernel);
+    functions.number(strings(kernel.name));
+    Entry entry(kernel, types, constants);
+    functions.number(entry.signature());
+    functions.byte(kernel.worker_warps ? 2 | 4 : 2);  // an entry, with hints or without
+    functions.number(0);                              // its line is unknown
+    if (kernel.worker_warps) {                        // hints, by chip: a dictionary for all, of one integer
+      for (const std::uint64_t n :
+           {std::uint64_t{11}, std::uint64_t{1}, strings("default"), std::uint64_t{10}, std::uint64_t{1},
+            strings("num_worker_warps_per_cta"), std::uint64_t{1}, types.element(i32)})
+        functions.number(n);
+      functions.number(static_cast<std::uint64_t>(kernel.worker_warps));
+    }
+    const Bytes& body = entry.write();
+    functions.number(body.size());
+    functions.append(body);
+  }
 
   Bytes module;
   module.append(std::string("\x7FTileIR\0", 8));
-  module.byte(13), module.byte(1), module.fixed(0, 2);
+  module.byte(13), module.byte(static_cast<std::uint64_t>(minor)), module.fixed(0, 2);
   section(module, of_functions, 8, functions);
   if (!constants.empty()) section(module, of_constants, 8, constants.section(8));
   section(module, of_types, 4, types.table().section(4));

@@ -116,14 +116,15 @@ std::uint64_t Types::tensor(const ir::tile::Tensor& t) {
 }
 std::uint64_t Types::partition(const ir::tile::Tensor& t, const ir::tile::View& v) {
   Bytes b;
+  const bool padded = v.outside == ir::tile::Outside::zero;
   b.number(tag_partition_view);
+  if (minor >= 3) b.number(padded);  // what is said of it stands in front
   list(b, v.tile, 4);
   b.number(tensor(t));
   std::vector<std::int64_t> dimensions;  // of the tensor, in their order
   for (std::size_t d = 0; d < v.tile.size(); ++d) dimensions.push_back(static_cast<std::int64_t>(d));
   list(b, dimensions, 4);
-  const bool padded = v.outside == ir::tile::Outside::zero;
-  b.byte(padded);
+  if (minor < 3) b.byte(padded);
   if (padded) b.number(0);  // zero
   return table_(b.data());
 }

@@ -31,6 +31,9 @@ class Table {
 // The numbers of types.
 class Types {
  public:
+  explicit Types(int of_minor) : minor(of_minor) {}
+  const int minor;  // of version 13 of the format, which decides how some are written
+
   std::uint64_t element(Type);
   std::uint64_t token();
   std::uint64_t tile(Type element, const std::vector<std::int64_t>& extents);

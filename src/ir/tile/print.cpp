@@ -138,7 +138,8 @@ struct Writer {
       parameters += (parameters.empty() ? "" : ", ") + p.name + ": " + ir::text(p.type) +
                     (p.divisor > 1 ? " by " + std::to_string(p.divisor) : "") + (p.not_negative ? " >= 0" : "");
     }
-    line("kernel " + k.name + "(" + parameters + ")");
+    line("kernel " + k.name + "(" + parameters + ")" +
+         (k.worker_warps ? " by " + std::to_string(k.worker_warps) + " warps" : ""));
     ++depth;
     for (const Tensor& t : k.tensors)
       line(t.name + ": " + ir::text(t.element) + " [" + show(t.extents) + "] strides (" + show(t.strides) + ")" +

@@ -20,6 +20,9 @@ class Verifier {
   explicit Verifier(const Kernel& k) : k_(k) {}
 
   void run() {
+    at_ = std::to_string(k_.worker_warps) + " worker warps";
+    must(k_.worker_warps == 0 || k_.worker_warps == 4 || k_.worker_warps == 8,
+         "4 or 8 warps compute, or as many as the assembler takes");
     for (const Parameter& p : k_.parameters) {
       at_ = "parameter " + p.name;
       must(usable(p.type) && power_of_two(p.divisor),

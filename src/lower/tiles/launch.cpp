@@ -24,6 +24,20 @@ std::int64_t divisor_of(const Expr& e, const analysis::Facts& facts) {
   return n;
 }
 
+// 8 where a loop carries more than the registers of 4 warps hold, of which a part is needed for all else; 0: any number.
+int warps_for(const ir::tile::Body& body) {
+  constexpr std::int64_t registers = 4 * 32 * 160;  // of 32 bits
+  for (const ir::tile::Stmt& s : body) {
+    const auto* loop = s.as<ir::tile::For>();
+    if (!loop) continue;
+    std::int64_t carried = 0;
+    for (const ir::tile::Carried& c : loop->carried)
+      carried += c.parameter.type.elements() * c.parameter.type.element.bytes() / 4;
+    if (carried > registers || warps_for(loop->body)) return 8;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Id BlockLowering::parameter(const std::string& name, const Expr& value) {
@@ -104,6 +118,7 @@ TileLaunch BlockLowering::run(const Stmt& root) {
   path_.push_back(&root);
   nest(root);
   launch_.kernel = std::move(b_).kernel();
+  launch_.kernel.worker_warps = options_.worker_warps ? options_.worker_warps : warps_for(launch_.kernel.body);
   for (Expr& e : launch_.grid)
     if (e.empty()) e = ir::index(1);
   ir::tile::verify(launch_.kernel);
