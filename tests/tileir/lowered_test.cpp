@@ -115,3 +115,44 @@ TEST_CASE("sums of rows in steps, the last one partly beyond the row; a scalar; 
   CHECK(golden("tileir/golden/lowered_rows.txt", text(s)) == "");
   same(built, s, {{{"R", 8}, {"C", 32}}, {{"R", 11}, {"C", 75}}, {{"R", 3}, {"C", 0}}});
 }
+
+TEST_CASE("a reducer of the user's own over pairs, in tiles of rows; a factor that is computed") {
+  {
+    lang::DefinitionScope scope;
+    Symbol R{"R"}, C{"C"};
+    Tensor x = lang::make_input("x", f32, {R, C}), y = lang::make_output("y", f32, {R}), z = lang::make_output("z", i32, {R});
+    Axis c{"c", C};
+    const auto larger = reducer(
+        "larger", {f32, i32}, {-1e30, 1 << 30},
+        [](Values<2> a, Values<2> b) {
+          const Expr takes = b[0] > a[0] || (b[0] == a[0] && b[1] < a[1]);
+          return values(select(takes, b[0], a[0]), select(takes, b[1], a[1]));
+        },
+        Order::any);
+    const std::array<Tensor, 2> found = compute("largest", {R}, [&](Var r) { return larger(values(x(r, c), i32(c)), c); });
+    const Tensor &most = found[0], &place = found[1];
+    const lang::Built built = (lang::bind(y, most), lang::bind(z, place), lang::build_program("largest", {x, y, z}));
+    Schedule s = scheduled(built);
+    auto [ro, ri] = s[most].split(s[most].spatial<1>()[0], 4);
+    auto [co, ci] = s[most].split(s[most].reduction(), 16);
+    s[most].reorder(ro, co, ri, ci).bind(ro, gpu::block_x).as_tile(ri, ci);
+    CHECK(golden("tileir/golden/lowered_largest.txt", text(s)) == "");
+    same(built, s, {{{"R", 4}, {"C", 16}}, {{"R", 7}, {"C", 41}}});
+  }
+  {
+    lang::DefinitionScope scope;
+    Symbol M{"M"}, N{"N"}, K{"K"};
+    Tensor A = lang::make_input("A", bf16, {M, K}), B = lang::make_input("B", bf16, {K, N}),
+           C = lang::make_output("C", f32, {M, N});
+    Axis k{"k", K};
+    Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return sum(f32(max(A(i, k), 0)) * f32(B(k, j)), k); });
+    const lang::Built built = (lang::bind(C, result), lang::build_program("prologue", {A, B, C}));
+    Schedule s = scheduled(built);
+    auto [i, j] = s[result].spatial<2>();
+    auto [io, jo, ii, ji] = s[result].tile(i, j, 8, 8);
+    auto [ko, ki] = s[result].split(s[result].reduction(), 16);
+    s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
+    CHECK(ir::tile::text(lowered(s)[0].kernel).find("mma") != std::string::npos);
+    same(built, s, {{{"M", 9}, {"N", 10}, {"K", 33}}});
+  }
+}
