@@ -36,7 +36,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/runtime/ DESTINATION ${ASHLAR_RUNTIM
   FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
 
 set(layers "")
-foreach(layer ir lang analysis target instructions interp schedule lower report codegen codegen_c codegen_spirv codegen_llvm generator ops schedules)
+foreach(layer ir lang analysis target instructions interp schedule lower report codegen codegen_c codegen_tileir codegen_spirv codegen_llvm generator ops schedules)
   if(TARGET ashlar_${layer})
     list(APPEND layers ashlar_${layer})
   endif()

@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 KINDS = [  # in the order of the columns; the first that matches
-    ("mma", r"(HMMA|IMMA|HGMMA|IGMMA|QGMMA|QMMA|DMMA)\b"),
+    ("mma", r"(HMMA|IMMA|HGMMA|IGMMA|QGMMA|QMMA|DMMA|UTC[HQI]MMA)\b"),
     ("ffma", r"(FFMA|HFMA2|DFMA)\b"),
     ("ldsm", r"LDSM\b"),
     ("ldgsts", r"LDGSTS\b"),

@@ -75,6 +75,8 @@ const char* kind_name(LoopKind k) {
       return "vthread";
     case LoopKind::tensorized:
       return "tensorized";
+    case LoopKind::tile:
+      return "tile";
   }
   return "";
 }

@@ -181,7 +181,8 @@ std::string name_of(const Program& p, const Stmt& loop) {
 }
 
 const char* word(ir::LoopKind kind) {
-  static constexpr const char* words[] = {"serial", "parallel", "vectorized", "unrolled", "bound", "vthread", "tensorized"};
+  static constexpr const char* words[] = {"serial", "parallel", "vectorized", "unrolled",
+                                          "bound",  "vthread",  "tensorized", "tile"};
   return words[static_cast<int>(kind)];
 }
 

@@ -37,6 +37,7 @@ void recheck_loop(Context& c, const Stmt& s, const StillProved& still_proved) {
   if (loop.kind == ir::LoopKind::parallel && !still_proved.apart(s)) prove_parallel(c, s);
   if (loop.kind == ir::LoopKind::bound) prove_bound(c, s);
   if (loop.kind == ir::LoopKind::vthread) prove_virtual(c, s);
+  if (loop.kind == ir::LoopKind::tile) prove_tile(c, s);
   if (loop.combines) prove_combined(c, s);
   if (loop.pipeline) prove_pipeline(c, s);
   if (loop.kind == ir::LoopKind::vectorized && !still_proved.inside(s)) {

@@ -307,7 +307,8 @@ Target Target::launched_by(const Target& t, Where where) const {
 
 bool Target::has(const char* feature) const {
   if (std::find(enabled_.begin(), enabled_.end(), feature) != enabled_.end()) return true;
-  if (!device_ || device_->kind != Device::Kind::cuda || std::string_view(feature).substr(0, 3) != "sm_") return false;
+  if (!device_ || device_->kind == Device::Kind::vulkan || std::string_view(feature).substr(0, 3) != "sm_") return false;
+  if (*device_->chip == '\0') return false;  // any chip: none is promised
   // sm_80 holds on every later chip; sm_90a on that one alone; sm_100f on those of its family whose code is not for all chips
   char *rest = nullptr, *suffix = nullptr;
   const long wanted = std::strtol(feature + 3, &rest, 10), chip = std::strtol(device_->chip + 3, &suffix, 10);

@@ -46,6 +46,24 @@ Group devices() {
          show.after();
          REFUSED(s[y].vthread(jo));
        })});
+  add({"as_tile", "as_tile(loop, width)",
+       "The iterations are a dimension of the tiles that the stage is computed in ([tiles.md](tiles.md)): on targets with "
+       "tiles, "
+       "where the assembler chooses instructions and copies.",
+       "The extent is a constant power of two, or at most the width. The iterations are independent, or the terms of a "
+       "reduction "
+       "that may be regrouped.",
+       on<OnTiles<Matmul>>([](Matmul& p, Schedule& s, Show& show) {
+         const Tensor& C = p.C;
+         auto [i, j] = s[C].spatial<2>();
+         REFUSED(s[C].as_tile(i));
+         auto [io, jo, ii, ji] = s[C].tile(i, j, 128, 256);
+         auto [ko, ki] = s[C].split(s[C].reduction(), 32);
+         s[C].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y);
+         show.before();
+         s[C].as_tile(ii).as_tile(ji).as_tile(ki);
+         show.after();
+       })});
   add({"cross_thread_reduce", "cross_thread_reduce(loop)",
        "Allows the iterations of a reduction loop to be threads: each accumulates a part, and every thread gets the combined "
        "result. `bind` then says which threads.",

@@ -228,4 +228,10 @@ struct OnDevice : Program {
   OnDevice() { this->s = Schedule(this->built, Target::parse("vulkan")); }
 };
 
+// The same for a device that is programmed by tiles.
+template <class Program>
+struct OnTiles : Program {
+  OnTiles() { this->s = Schedule(this->built, Target::parse("cuda-tile-sm_90")); }
+};
+
 }  // namespace primitives_page

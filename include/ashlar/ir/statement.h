@@ -80,6 +80,7 @@ enum class LoopKind {
   bound,       // the iterations are the blocks or threads of a launch
   vthread,     // virtual threads, which one thread computes statement by statement: the first of all, then the second of all
   tensorized,  // one call of an intrinsic does what the loop does
+  tile,        // the iterations are a dimension of the tiles that the stage is computed in (docs/tiles.md)
 };
 
 // What the loop's `loads` compute for an iteration, they compute stages - 1 iterations earlier, into a ring of as many
@@ -148,6 +149,7 @@ struct LoopStmt {
   // The loop has only iterations that reach a point of the axes that it came from: in the inner loop of a split, inside the
   // outer one, min(f, E - outer * f); in a loop of two skewed axes, those at which the skewed one is in its extent.
   bool tight = false;
+  std::int64_t width = 0;  // tile: the extent of the dimension, a power of two that is at least the loop's
   bool combines = false;  // a reduction over threads: each accumulates a part, and all get what the parts give together
   // Vectorized, on a device: arguments need not promise that the rows that the lanes access begin at multiples of a vector. Each
   // call shows whether they do.

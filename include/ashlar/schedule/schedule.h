@@ -223,6 +223,15 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   Stage parallel(Loop, Where = Where::current()) const;          // on the threads of the pool; independent iterations
   Stage bind(Loop, ThreadAxis, Where = Where::current()) const;  // to gpu::block_x, gpu::thread_x, ...
   Stage vthread(Loop, Where = Where::current()) const;           // virtual threads: one thread computes them, interleaved
+  // On a target with tiles: the iterations are a dimension of the tiles that the stage is computed in. Without a width the
+  // extent is a constant power of two; with one, a power of two, at most that.
+  template <std::same_as<Loop>... L>
+  Stage as_tile(LoopAt loop, L... more) const {
+    const Loop loops[] = {loop.loop, more...};
+    return as_tile(std::span<const Loop>(loops), loop.where);
+  }
+  Stage as_tile(std::span<const Loop>, Where = Where::current()) const;
+  Stage as_tile(Loop, Factor width, Where = Where::current()) const;
 
   // ---- placement. A Loop belongs to one stage, so the stage is not named as well
   Stage compute_at(Loop, Where = Where::current()) const;  // inside a loop of its reader, for what an iteration reads

@@ -14,7 +14,7 @@
 //
 //   const TargetFeature npu{"npu"};                       Target::parse("x86-64+npu").has("npu")
 //
-// GPUs are BASEs too: vulkan, vulkan-256, cuda-sm_80, cuda-sm_90a and others, GPU[-PROCESSOR][-OS][(+|-)FEATURE]...
+// GPUs are BASEs too: vulkan, vulkan-256, cuda-sm_80, cuda-sm_90a, cuda-tile and others, GPU[-PROCESSOR][-OS][(+|-)FEATURE]...
 // Loops that are bound to blocks and threads run there. The host code launches them: for x86-64, or the processor that is
 // named, with the features that follow. The code of the device, and what schedules ask, are the same for every processor.
 //
@@ -36,10 +36,14 @@ namespace ashlar {
 // the desktop drivers and of Mesa's, which exceed the 128 invocations and 16 KiB that the specification guarantees. The runtime
 // checks the actual device.
 struct Device {
-  enum class Kind { vulkan, cuda };
-  const char* name;  // "cuda-sm_90a"
+  enum class Kind {
+    vulkan,
+    cuda,
+    tile  // CUDA devices by programs over tiles (docs/tiles.md): schedules bind blocks, and say nothing of threads
+  };
+  const char* name;  // "cuda-sm_90a", "cuda-tile-sm_90"
   Kind kind;
-  const char* chip;           // "sm_90a"; vulkan: ""
+  const char* chip;           // "sm_90a"; vulkan, and any chip: ""
   int warp;                   // lanes of a warp; 1 if schedules must not rely on it (vulkan without +subgroup32 or its like)
   int max_threads;            // in a block
   std::int64_t shared_bytes;  // for a block
@@ -79,6 +83,7 @@ class Target {  // what code is generated for: "x86-64-v3", "aarch64+dotprod", "
   Architecture architecture() const { return architecture_; }  // of the processor; for a GPU, of its host
   int pointer_bytes() const;                                   // of the processor
   bool is_gpu() const { return device_ != nullptr; }
+  bool has_tiles() const { return device_ && device_->kind == Device::Kind::tile; }
   const Device& device() const;                 // InternalError unless the target is a GPU
   static const std::vector<Device>& devices();  // of all GPU targets
   // Of devices for Vulkan: features that not all have, "float16", "dot8", "subgroup32". Code that uses one is refused by a

@@ -183,6 +183,7 @@ struct Launch {
     for (Id id : stage.buffers) {
       const ir::Buffer& b = p.buffer(id);
       if (b.role != ir::Role::temporary || !(b.scope == Scope::global)) continue;
+      if (device.kind == Device::Kind::tile) continue;  // a value, which needs no memory
       const Stmt* alloc = ir::alloc_of(p, id);
       if (alloc && !ir::path_to(p, alloc->id).empty() && ir::path_to(p, alloc->id).size() > 1)
         ashlar::refuse("bind",

@@ -24,6 +24,7 @@ void prove_apart(Context&, const Stmt& loop);  // what other stages store inside
 void prove_parallel(Context&, const Stmt& loop);
 void prove_bound(Context&, const Stmt& loop);     // to the blocks or threads of a launch
 void prove_virtual(Context&, const Stmt& loop);   // its iterations are virtual threads
+void prove_tile(Context&, const Stmt& loop);      // its iterations are a dimension of tiles
 void prove_combined(Context&, const Stmt& loop);  // a reduction over threads
 void prove_pipeline(Context&, const Stmt& loop);
 // The loop on this path that runs a number of times that depends on the thread, in words; empty if there is none.

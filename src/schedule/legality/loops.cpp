@@ -97,8 +97,7 @@ void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop, bool covers
     a = &split;
   }
   if (a->origin != ir::Axis::Origin::root)
-    return c.unproved(Obligation::overcompute,
-                      tail + " on a loop that runs over a whole dimension (or the outer part of one)",
+    return c.unproved(Obligation::overcompute, tail + " on a loop that runs over a whole dimension (or the outer part of one)",
                       name_of(c.p, loop) + (a->origin == ir::Axis::Origin::fused    ? ", a fused loop"
                                             : a->origin == ir::Axis::Origin::skewed ? ", a skewed loop"
                                                                                     : ", an inner part"));
@@ -108,10 +107,10 @@ void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop, bool covers
                  "a loop in the order of its variable: what lies past the end of a reversed one is before its begin",
                  name_of(c.p, loop));
   if (covers) {
-    if (a->reduce)
-      c.unproved(Obligation::overcompute, "Tail::cover on a spatial loop", name_of(c.p, loop) + ", a reduction");
+    if (a->reduce) c.unproved(Obligation::overcompute, "Tail::cover on a spatial loop", name_of(c.p, loop) + ", a reduction");
     if (stage.scatters())
-      c.unproved(Obligation::overcompute, "Tail::cover on a stage that computes each of its points", stage.name + ", a scatter");
+      c.unproved(Obligation::overcompute, "Tail::cover on a stage that computes each of its points",
+                 stage.name + ", a scatter");
     return;
   }
   for (Id b : stage.buffers)

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "tests/tileir/assembler.h"
+#include "tests/tileir/run/assembler.h"
 
 namespace ashlar::tileir_test {
 namespace {

@@ -2,7 +2,7 @@
 // Files by hand: what is read, what is refused, and where.
 #include <doctest/doctest.h>
 
-#include "tests/tileir/assembler.h"
+#include "tests/tileir/run/assembler.h"
 
 namespace ashlar::tileir_test {
 namespace {

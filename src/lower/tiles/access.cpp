@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Accesses (block.h): a tile of a view where each index is a multiple of the tile's extent and a position in it, or stays the
+// same in the tile; addresses under a mask elsewhere.
+//
+//   A[io*128 + ii, ko*64 + ki]    over (ii: 128, ki: 64)     tile (io, ko) of A in tiles of 128x64
+//   x[i + 1]                      over (i: 256)              x at offsets 1, 2, ..., where these are below its extent
+#include <algorithm>
+
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lower/nodes.h"
+#include "lower/tiles/block.h"
+
+namespace ashlar::lowering {
+
+namespace {
+
+// What is left of the first to the second side of a comparison: positive, or at least 0 of `le`, where it holds.
+Expr margin(const Expr& c) {
+  const auto sides = ir::args_of(c);
+  switch (ir::op_of(c)) {
+    case Op::lt:
+      return ir::sub(sides[1], sides[0]);
+    case Op::gt:
+      return ir::sub(sides[0], sides[1]);
+    case Op::le:
+      return ir::add(ir::sub(sides[1], sides[0]), ir::index(1));
+    case Op::ge:
+      return ir::add(ir::sub(sides[0], sides[1]), ir::index(1));
+    default:
+      return Expr();
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<BlockLowering::Place>> BlockLowering::places(const std::vector<Expr>& index,
+                                                                       const Dimensions& dims) const {
+  std::vector<Place> all;
+  std::vector<bool> used(dims.size(), false);
+  for (const Expr& i : index) {
+    if (ir::has_load(i)) return std::nullopt;
+    Place place;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      if (!ir::uses_var(i, dims[d].axis)) continue;
+      if (place.along || used[d]) return std::nullopt;
+      place.along = d;
+      used[d] = true;
+    }
+    if (!place.along) {
+      place.number = i;
+      all.push_back(place);
+      continue;
+    }
+    const TileDimension& d = dims[*place.along];
+    const Expr first = analysis::simplify(ir::substitute(i, {{d.axis, ir::index(0)}}), facts_);
+    const Expr moved = analysis::simplify(ir::sub(i, first), facts_);
+    if (!ir::is(moved, Op::var) || moved.node()->id != d.axis) return std::nullopt;
+    const analysis::Congruence c = analysis::congruence(first, facts_);
+    if (c.modulus % d.width || c.remainder % d.width) return std::nullopt;
+    place.number = analysis::simplify(ir::div(first, ir::index(d.width)), facts_);
+    all.push_back(place);
+  }
+  return all;
+}
+
+Id BlockLowering::spread_out(Id value, const std::vector<Place>& at, const Dimensions& dims) {
+  std::vector<std::pair<std::size_t, int>> moving;  // the dimension of the value, and which of those that move it is
+  std::vector<std::int64_t> extents, result = ones(dims.size());
+  for (const Place& p : at) {
+    if (!p.along) continue;
+    moving.emplace_back(*p.along, static_cast<int>(extents.size()));
+    extents.push_back(dims[*p.along].width);
+    result[*p.along] = dims[*p.along].width;
+  }
+  std::sort(moving.begin(), moving.end());
+  std::vector<int> order;
+  for (const auto& [along, from] : moving) order.push_back(from);
+  return b_.reshape(b_.permute(b_.reshape(value, extents), order), result);
+}
+
+Id BlockLowering::gathered_in(Id value, const std::vector<Place>& at, const Dimensions& dims) {
+  std::vector<std::size_t> moving;  // dimensions of the value, in their order
+  std::vector<std::int64_t> extents, result;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (std::any_of(at.begin(), at.end(), [&](const Place& p) { return p.along == d; }))
+      moving.push_back(d), extents.push_back(dims[d].width);
+  std::vector<int> order;
+  for (const Place& p : at) {
+    result.push_back(p.along ? dims[*p.along].width : 1);
+    if (p.along) order.push_back(static_cast<int>(std::find(moving.begin(), moving.end(), *p.along) - moving.begin()));
+  }
+  return b_.reshape(b_.permute(b_.reshape(value, extents), order), result);
+}
+
+Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
+  const ir::Buffer& b = p_.buffer(e.node()->id);
+  if (const auto it = stages_.find(b.id); it != stages_.end()) return read_stage(e, it->second, dims);
+  const Where where = e.node()->where;
+  if (b.role == ir::Role::temporary || b.role == ir::Role::output)
+    refuse("tiles", "a stage that is computed in the block, as a tile, before it is read (compute_at)",
+           b.name + ", which is computed elsewhere, or piece by piece in a serial loop", where);
+  if (b.role == ir::Role::constant) refuse("tiles", "tensors that the caller passes", b.name + ", a constant", where);
+  std::vector<Expr> index;
+  for (const Expr& i : ir::args_of(e)) index.push_back(known(i));
+  const auto at = chosen_ ? std::nullopt : places(index, dims);
+  Id value = at ? load_tile(b, *at, dims, outside, where) : gather(e, dims);
+  if (!b.type.is_bool()) return value;
+  return b_.apply(Op::ne, {value, b_.integer(u8, 0, b_.type(value).extents)});
+}
+
+Id BlockLowering::load_tile(const ir::Buffer& b, const std::vector<Place>& at, const Dimensions& dims, Outside outside,
+                            Where where) {
+  std::vector<std::int64_t> extents;
+  std::vector<Id> numbers;
+  for (const Place& p : at) {
+    extents.push_back(p.along ? dims[*p.along].width : 1);
+    numbers.push_back(scalar(p.number));
+  }
+  const Id view = b_.view(tensor_of(b, where), extents, outside);
+  return spread_out(b_.load(view, numbers), at, dims);
+}
+
+Id BlockLowering::read_stage(const Expr& e, const StageTile& stage, const Dimensions& dims) {
+  const ir::Buffer& b = p_.buffer(e.node()->id);
+  std::vector<Place> at;
+  for (std::size_t d = 0; d < stage.begin.size(); ++d) {
+    const Expr position = analysis::simplify(ir::sub(known(ir::args_of(e)[d]), stage.begin[d]), facts_);
+    Place place;
+    if (stage.width[d] > 1)
+      for (std::size_t k = 0; k < dims.size(); ++k)
+        if (ir::is(position, Op::var) && position.node()->id == dims[k].axis && dims[k].width == stage.width[d])
+          place.along = k;
+    const bool twice = std::any_of(at.begin(), at.end(), [&](const Place& p) { return p.along && p.along == place.along; });
+    if ((stage.width[d] > 1 && !place.along) || (stage.width[d] == 1 && !ir::is_int(position, std::int64_t{0})) || twice)
+      refuse("tiles",
+             "a read of " + b.name + " at the points of its tile, each in its place (inline it, or compute it elsewhere)",
+             "position " + ir::text(position) + " of " + std::to_string(stage.width[d]) + " in dimension " + std::to_string(d),
+             e.node()->where);
+    at.push_back(place);
+  }
+  return spread_out(stage.value, at, dims);
+}
+
+Id BlockLowering::offsets(const ir::Buffer& b, const std::vector<Expr>& index, const Dimensions& dims) {
+  done_.clear();
+  Id sum = 0;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    Id term = full(spelled(index[d]), dims);
+    if (const Id by = stride(b, static_cast<int>(d))) {
+      const Id factor = full(b_.reshape(b_.cast(i64, by), ones(dims.size())), dims);
+      term = b_.apply(Op::mul, {term, factor});
+    }
+    sum = sum ? b_.apply(Op::add, {sum, term}) : term;
+  }
+  done_.clear();
+  if (!sum) sum = b_.integer(i64, 0, ones(dims.size()));
+  return full(sum, dims);
+}
+
+Id BlockLowering::gather(const Expr& e, const Dimensions& dims) {
+  const ir::Buffer& b = p_.buffer(e.node()->id);
+  const Id tensor = tensor_of(b, e.node()->where);
+  std::map<const ir::Node*, Id> around;
+  std::swap(around, done_);
+  std::vector<Expr> index, inside;
+  for (std::size_t d = 0; d < ir::args_of(e).size(); ++d) {
+    const Expr i = known(ir::args_of(e)[d]);
+    index.push_back(i);
+    for (const Expr& c : {ir::ge(i, ir::index(0)), ir::lt(i, b.extents[d])})
+      if (!ir::is_int(c, 1) && !analysis::can_prove(c, facts_)) inside.push_back(c);
+  }
+  const Type element = b.type.is_bool() ? u8 : b.type;
+  const Id where = full(mask(inside, dims), dims), at = offsets(b, index, dims);
+  std::vector<std::int64_t> extents;
+  for (const TileDimension& d : dims) extents.push_back(d.width);
+  const ir::Value zero = element.is_float() ? ir::float_value(element, 0) : ir::int_value(element, 0);
+  std::swap(around, done_);
+  return b_.gather(tensor, at, where, b_.constant(zero, extents));
+}
+
+// Does the condition say no more than that the index lies below the extent of one of its dimensions?
+bool BlockLowering::says_end(const Expr& condition, const ir::Buffer& b, const std::vector<Expr>& index) const {
+  const Expr left = margin(condition);
+  if (left.empty() || !left.type().is_index()) return false;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    const Expr difference = analysis::simplify(ir::sub(left, ir::sub(b.extents[d], index[d])), facts_);
+    if (ir::is_int(difference, std::int64_t{0})) return true;
+  }
+  return false;
+}
+
+void BlockLowering::store(const ir::Buffer& b, const std::vector<Expr>& index, Id value, const std::vector<Expr>& conditions) {
+  const Dimensions& dims = now().spatial;
+  const Id tensor = tensor_of(b, now().stage->where);
+  if (b.type.is_bool()) value = b_.cast(u8, value);
+  const auto at = places(index, dims);
+  const bool whole = std::all_of(conditions.begin(), conditions.end(), [&](const Expr& c) { return says_end(c, b, index); });
+  if (at && whole) {
+    std::vector<std::int64_t> extents;
+    std::vector<Id> numbers;
+    for (const Place& p : *at) {
+      extents.push_back(p.along ? dims[*p.along].width : 1);
+      numbers.push_back(scalar(p.number));
+    }
+    const Id view = b_.view(tensor, extents);
+    return b_.store(view, numbers, gathered_in(value, *at, dims));
+  }
+  const Id where = full(mask(conditions, dims), dims), offset = offsets(b, index, dims);
+  b_.scatter(tensor, offset, value, where);
+}
+
+}  // namespace ashlar::lowering

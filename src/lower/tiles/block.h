@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// One nest at the root of a program becomes a tile kernel. A walk in order of execution that knows, at each place, which scalar
+// each loop's variable is, which loops are dimensions of tiles, and which stages are values.
+//
+//   walk.cpp      loops, nests and the accumulators that loops over terms carry
+//   formula.cpp   expressions as operations on tiles
+//   access.cpp    which tile of a view an access is, or which addresses; stages that are values
+//   product.cpp   sums of products as mma
+//   launch.cpp    tensors, parameters and grids
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/ir/spelling.h>
+#include <ashlar/ir/tile_build.h>
+#include <ashlar/lower/tiles.h>
+
+namespace ashlar::lowering {
+
+// A loop that is a dimension of tiles.
+struct TileDimension {
+  ir::Id axis = 0;
+  std::int64_t width = 0;
+  Expr end = {};  // the loop's extent, where that is not known to be the width: positions from there on are no points
+};
+
+inline std::vector<std::int64_t> ones(std::size_t n) { return std::vector<std::int64_t>(n, 1); }
+
+// A stage that was computed in the block: for each of its dimensions where its box begins, and the extent of the tile.
+struct StageTile {
+  std::vector<Expr> begin;
+  std::vector<std::int64_t> width;  // 1: a single place
+  ir::Id value = 0;                 // of these extents
+};
+
+class BlockLowering {
+ public:
+  BlockLowering(const ir::Program& p, const TileOptions& options, std::string name)
+      : p_(p), options_(options), b_(std::move(name)), facts_(analysis::facts_of_arguments(p)) {}
+  TileLaunch run(const ir::Stmt& root);
+
+ private:
+  using Id = ir::Id;
+  using Stmt = ir::Stmt;
+  using Path = std::vector<const Stmt*>;
+  using Dimensions = std::vector<TileDimension>;
+  using Outside = ir::tile::Outside;
+
+  // The stage that is computed, and how: while the walk is in its nest.
+  struct Current {
+    const ir::NestStmt* nest = nullptr;
+    const ir::Stage* stage = nullptr;
+    Dimensions spatial, terms;  // of its tiles, in the order of its iteration variables
+    std::vector<Id> sums;       // what is accumulated so far, a component each; empty before the first term
+    ir::Substitution values;    // of its iteration variables
+    Where where = {};           // of the call that made it tiles; of the stage where there was none
+  };
+
+  // ---- launch.cpp
+  void bind(const Stmt& loop);
+  Id parameter(const std::string& name, const Expr& value);
+  Id stride(const ir::Buffer&, int dim);
+  Id tensor_of(const ir::Buffer&, Where);
+  ir::tile::Extent extent(const std::string& name, const Expr&);
+
+  // ---- walk.cpp
+  void body(const std::vector<Stmt>&);
+  void nest(const Stmt&);
+  void loop(const Stmt&);
+  void serial(const Stmt&, const ir::LoopRange&);
+  void block(const Stmt&);
+  void describe(Current&, const Stmt& nest) const;
+  void start_sums();
+  void add_terms(const std::vector<Expr>& conditions);
+  void finish(const std::vector<Id>& values);
+  void add_ends(const Dimensions&, std::vector<Expr>& conditions) const;
+  Current& now() { return *nests_.back(); }
+
+  // ---- formula.cpp: values over dimensions, with one of theirs for each, of extent 1 where the value stays the same
+  Id tile(const Expr&, const Dimensions&);
+  Id full(const Expr&, const Dimensions&);  // of all extents
+  Id full(Id value, const Dimensions&);
+  Id operation(const Expr&, const Dimensions&);
+  Id variable(const Expr&, const Dimensions&);
+  Id scalar(const Expr&);                                           // an index without dimensions, of type i32
+  Id mask(const std::vector<Expr>& conditions, const Dimensions&);  // where all hold
+  std::vector<Id> combined(const std::vector<Id>& so_far, const std::vector<Id>& next, const Dimensions&);
+  Expr spelled(const Expr&);
+  Expr known(const Expr&) const;  // simplified, over the variables of loops
+
+  // ---- access.cpp
+  struct Place {  // of an index: in which tile of its dimension, and along which dimension of the value the tile lies
+    std::optional<std::size_t> along;
+    Expr number;
+  };
+  std::optional<std::vector<Place>> places(const std::vector<Expr>& index, const Dimensions&) const;
+  Id load(const Expr&, const Dimensions&, Outside = Outside::unspecified);
+  Id load_tile(const ir::Buffer&, const std::vector<Place>&, const Dimensions&, Outside, Where);
+  Id read_stage(const Expr& load, const StageTile&, const Dimensions&);
+  Id gather(const Expr& load, const Dimensions&);
+  Id offsets(const ir::Buffer&, const std::vector<Expr>& index, const Dimensions&);
+  void store(const ir::Buffer&, const std::vector<Expr>& index, Id value, const std::vector<Expr>& conditions);
+  bool says_end(const Expr& condition, const ir::Buffer&, const std::vector<Expr>& index) const;
+  Id spread_out(Id tile, const std::vector<Place>&, const Dimensions&);  // of a tensor's dimensions over those of the value
+  Id gathered_in(Id value, const std::vector<Place>&, const Dimensions&);
+
+  // ---- product.cpp
+  bool multiply(const Expr& term, const std::vector<Expr>& conditions);
+  Id factor(const Expr&, const Dimensions&, const std::vector<Expr>& conditions);
+
+  const ir::Program& p_;
+  const TileOptions options_;
+  ir::tile::Builder b_;
+  TileLaunch launch_;
+  std::vector<Id> parameters_;  // of the kernel, beside launch_.parameters
+  analysis::Facts facts_;
+  Path path_;
+  std::vector<Current*> nests_;
+  std::map<Id, Id> scalars_;                             // of axes, symbols, scalars of the program: the value
+  std::map<Id, Id> locals_;                              // of placeholders of a reducer
+  std::map<Id, Id> tensors_;                             // of buffers
+  std::map<Id, std::vector<ir::tile::Extent>> strides_;  // of those
+  std::map<Id, StageTile> stages_;                       // of buffers
+  std::map<const ir::Node*, Id> done_;                   // by a formula's nodes, over the dimensions at hand
+  std::vector<Expr> alive_;                              // whose nodes are keys
+  ir::Substitution single_;                              // variables of loops that run once
+  Type index_ = i64;                                     // what indices are computed in
+  bool chosen_ = false;                                  // inside of an arm of a choice
+};
+
+}  // namespace ashlar::lowering

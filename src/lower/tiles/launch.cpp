@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the caller of a tile kernel passes (block.h): tensors with their facts, parameters, and the grid.
+#include <algorithm>
+#include <set>
+
+#include <ashlar/analysis/regions.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lower/nodes.h"
+#include "lower/tiles/block.h"
+
+namespace ashlar::lowering {
+
+namespace {
+
+constexpr std::int64_t line = 16;  // bytes: what copies of tiles need rows to begin at multiples of
+
+// The largest power of two, up to 128, that divides every value of an expression.
+std::int64_t divisor_of(const Expr& e, const analysis::Facts& facts) {
+  const analysis::Congruence c = analysis::congruence(e, facts);
+  std::int64_t n = 128;
+  while (n > 1 && (c.modulus % n || c.remainder % n)) n /= 2;
+  return n;
+}
+
+// 8 where a loop carries more than the registers of 4 warps hold, of which a part is needed for all else; 0: any number.
+int warps_for(const ir::tile::Body& body) {
+  constexpr std::int64_t registers = 4 * 32 * 160;  // of 32 bits
+  for (const ir::tile::Stmt& s : body) {
+    const auto* loop = s.as<ir::tile::For>();
+    if (!loop) continue;
+    std::int64_t carried = 0;
+    for (const ir::tile::Carried& c : loop->carried)
+      carried += c.parameter.type.elements() * c.parameter.type.element.bytes() / 4;
+    if (carried > registers || warps_for(loop->body)) return 8;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Id BlockLowering::parameter(const std::string& name, const Expr& value) {
+  for (std::size_t i = 0; i < launch_.parameters.size(); ++i)
+    if (!launch_.parameters[i].value.empty() && ir::same(launch_.parameters[i].value, value)) return parameters_[i];
+  const bool not_negative = analysis::can_prove(ir::ge(value, ir::index(0)), facts_);
+  const Id id = b_.parameter(name, {.type = i32, .divisor = divisor_of(value, facts_), .not_negative = not_negative});
+  parameters_.push_back(id);
+  launch_.parameters.push_back({value, 0, 0});
+  return id;
+}
+
+ir::tile::Extent BlockLowering::extent(const std::string& name, const Expr& e) {
+  std::int64_t n = 0;
+  if (ir::is_int(e, &n) && n > 0) return {0, n};
+  return {parameter(ir::is(e, Op::var) ? e.node()->name : name, e), 0};
+}
+
+// The stride of a dimension, as a scalar; 0 where it is 1.
+Id BlockLowering::stride(const ir::Buffer& b, int dim) {
+  tensor_of(b, b.where);
+  const ir::tile::Extent& e = strides_.at(b.id)[static_cast<std::size_t>(dim)];
+  if (e.parameter) return e.parameter;
+  return e.constant == 1 ? Id{0} : b_.integer(i32, e.constant);
+}
+
+Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
+  if (const auto it = tensors_.find(b.id); it != tensors_.end()) return it->second;
+  if (!b.layout.map.empty() || !b.layout.strides.empty() || b.packed_by_caller)
+    refuse("tiles", "arguments without a layout of their own", b.name, where);
+  if (b.type.is_packed()) refuse("tiles", "elements of at least a byte", b.name + " of " + ir::text(b.type), where);
+  const std::size_t rank = b.extents.size();
+  const std::int64_t bytes = b.type.bytes(), unit = options_.aligned ? std::max<std::int64_t>(1, line / bytes) : 1;
+  std::vector<ir::tile::Extent> extents, strides;
+  for (std::size_t d = 0; d < rank; ++d)
+    extents.push_back(extent(b.name + "_extent" + std::to_string(d), analysis::simplify(b.extents[d], facts_)));
+  Expr dense = ir::index(1);
+  strides.assign(rank, {0, 1});
+  for (std::size_t d = rank; d-- > 0;) {
+    const std::string name = b.name + "_stride" + std::to_string(d);
+    const bool last = d + 1 == rank;
+    if (b.order == ir::Buffer::Order::dense) {
+      strides[d] = extent(name, dense);
+      dense = analysis::simplify(ir::mul(dense, b.extents[d]), facts_);
+    } else if (!last || b.order == ir::Buffer::Order::any) {
+      const Id id = b_.parameter(name, {.type = i32, .divisor = last ? 1 : unit, .not_negative = true});
+      parameters_.push_back(id);
+      launch_.parameters.push_back({Expr(), b.id, static_cast<int>(d)});
+      strides[d] = {id, 0};
+      if (!last && unit > 1) launch_.conditions.push_back({b.id, static_cast<int>(d), unit});
+    }
+  }
+  const std::int64_t align = options_.aligned ? std::max(line, b.align) : std::max<std::int64_t>(1, b.align);
+  if (options_.aligned && b.align < line) launch_.conditions.push_back({b.id, -1, line});
+  strides_[b.id] = strides;
+  launch_.tensors.push_back(b.id);
+  const Type element = b.type.is_bool() ? u8 : b.type;
+  return tensors_[b.id] = b_.tensor(b.name, element, extents, strides, align, b.role == ir::Role::output);
+}
+
+void BlockLowering::bind(const Stmt& s) {
+  const LoopStmt& l = s.get<LoopStmt>();
+  const std::size_t axis = l.bound_to.dim;
+  if (l.part != ir::Part::all) refuse("bind", "a whole loop over blocks", p_.axis(l.axis).name + ", a part of one", s.where);
+  const ir::LoopRange range = ir::range_of(p_, s);
+  const Expr extent = known(ir::sub(range.end, range.begin));
+  const std::vector<Id> vars = ir::free_vars(extent);
+  if (std::any_of(vars.begin(), vars.end(), [&](Id v) { return !p_.symbols.count(v); }))
+    refuse("bind", "a number of blocks that is known before the launch", p_.axis(l.axis).name + " in " + ir::text(extent),
+           s.where);
+  if (!launch_.grid[axis].empty())
+    refuse("bind", "one loop for each axis of the grid", p_.axis(l.axis).name + ", the second over this one", s.where);
+  launch_.grid[axis] = extent;
+  scalars_[l.axis] = b_.block(static_cast<int>(axis));
+}
+
+TileLaunch BlockLowering::run(const Stmt& root) {
+  path_.push_back(&root);
+  nest(root);
+  launch_.kernel = std::move(b_).kernel();
+  launch_.kernel.worker_warps = options_.worker_warps ? options_.worker_warps : warps_for(launch_.kernel.body);
+  for (Expr& e : launch_.grid)
+    if (e.empty()) e = ir::index(1);
+  ir::tile::verify(launch_.kernel);
+  return std::move(launch_);
+}
+
+}  // namespace ashlar::lowering
+
+namespace ashlar {
+
+std::vector<TileLaunch> lower_to_tiles(const ir::Program& p, const TileOptions& options) {
+  if (!p.variants.empty())
+    ashlar::refuse("tiles", "a program without variants", "one that was specialized", p.variants[0].where);
+  std::vector<TileLaunch> launches;
+  std::set<std::string> names;
+  const auto nests = std::count_if(p.body.begin(), p.body.end(), [](const ir::Stmt& s) { return s.is<ir::NestStmt>(); });
+  for (const ir::Stmt& s : p.body) {
+    if (const ir::AllocStmt* a = s.as<ir::AllocStmt>(); a && p.buffer(a->buffer).role == ir::Role::temporary)
+      refuse("tiles", "stages that are arguments, or computed in a block (compute_at)",
+             p.buffer(a->buffer).name + ", which is stored between launches", p.buffer(a->buffer).where);
+    const ir::NestStmt* nest = s.as<ir::NestStmt>();
+    if (!nest) continue;
+    const std::string name = nests == 1 ? p.name : p.name + "_" + p.stage(nest->stage).name;
+    launches.push_back(lowering::BlockLowering(p, options, name).run(s));
+  }
+  return launches;
+}
+
+}  // namespace ashlar

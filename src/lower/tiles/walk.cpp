@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The walk over the tree of a block (block.h).
+//
+//   for ko                         sums = 0
+//     for ii, ji, ki   tile   ->   sums = for ko carrying sums: sums + what the tile's terms give together
+//       block C                    C = sums
+#include <algorithm>
+
+#include <ashlar/analysis/regions.h>
+#include <ashlar/ir/operation.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lower/nodes.h"
+#include "lower/tiles/block.h"
+
+namespace ashlar::lowering {
+
+namespace {
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 18;  // of a tile of terms that no mma takes
+
+bool is_tile(const Stmt& s) { return ir::is_loop(s, LoopKind::tile); }
+
+}  // namespace
+
+void BlockLowering::body(const std::vector<Stmt>& list) {
+  for (const Stmt& s : list) {
+    path_.push_back(&s);
+    if (s.is<NestStmt>())
+      nest(s);
+    else if (s.is<LoopStmt>())
+      loop(s);
+    else if (s.is<BlockStmt>())
+      block(s);
+    else if (s.is<ir::PrefetchStmt>())
+      refuse("tiles", "no prefetches (the assembler makes copies ahead)", "one", s.where);
+    path_.pop_back();
+  }
+}
+
+// Which loops of the nest are dimensions, and that they are what the tile form can do.
+void BlockLowering::describe(Current& c, const Stmt& s) const {
+  c.nest = &s.get<NestStmt>();
+  c.stage = &p_.stage(c.nest->stage);
+  c.where = c.stage->where;
+  c.values = ir::iter_values(p_, *c.nest);
+  std::vector<const Stmt*> own;  // the loops from the nest to the block
+  const std::vector<Stmt>* list = &c.nest->body;
+  for (bool found = false; !found;) {
+    const Stmt* next = nullptr;
+    for (const Stmt& inside : *list)
+      if (inside.is<LoopStmt>() || inside.is<BlockStmt>()) {
+        if (next)
+          refuse("tiles", "one block of " + c.stage->name, "several (of a peel, a partition or an init apart)", inside.where);
+        next = &inside;
+      }
+    if (!next) throw InternalError("a nest without a block: " + c.stage->name);
+    found = next->is<BlockStmt>();
+    if (!found) own.push_back(next), list = &next->body();
+  }
+  bool tiles = false, terms = false;
+  for (const Stmt* l : own) {
+    const ir::Axis& axis = p_.axis(l->get<LoopStmt>().axis);
+    if (l->get<LoopStmt>().part != ir::Part::all) refuse("tiles", "whole loops", axis.name + ", a part of one", l->where);
+    if (tiles && !is_tile(*l))
+      refuse("as_tile", "loops inside of a dimension that are dimensions too", axis.name + " of " + c.stage->name, l->where);
+    if (is_tile(*l) && l->body().size() != 1)
+      refuse("as_tile", "nothing but the stage itself inside of a dimension", "another stage (compute it further out)",
+             l->where);
+    if (terms && !axis.reduce && !is_tile(*l) && !ir::is_int(known(axis.extent), 1))
+      refuse("tiles", "sums that a block keeps as tiles: no loop over points inside of one over terms, but as a dimension",
+             axis.name + " of " + c.stage->name, l->where);
+    if (is_tile(*l) && !tiles) c.where = l->where;
+    tiles = tiles || is_tile(*l);
+    terms = terms || (axis.reduce && !is_tile(*l));
+  }
+  for (std::size_t v = 0; v < c.nest->roots.size(); ++v) {
+    const std::vector<Id> leaves = ir::leaves_of(p_, c.nest->roots[v].axis);
+    const bool reduce = c.stage->iters[v].kind == ir::IterKind::reduce;
+    int dimensions = 0;
+    for (const Stmt* l : own) {
+      const LoopStmt& node = l->get<LoopStmt>();
+      if (!is_tile(*l) || std::find(leaves.begin(), leaves.end(), node.axis) == leaves.end()) continue;
+      if (++dimensions > 1 || ir::roots_of(p_, node.axis).size() > 1)
+        refuse("as_tile", "one dimension of a tile for each index variable", p_.axis(node.axis).name + " of " + c.stage->name,
+               l->where);
+      const ir::LoopRange range = ir::range_of(p_, *l);
+      const Expr extent = known(ir::sub(range.end, range.begin));
+      (reduce ? c.terms : c.spatial).push_back({node.axis, node.width, ir::is_int(extent, node.width) ? Expr() : extent});
+    }
+    if (dimensions == 0 && !reduce) c.spatial.push_back({0, 1, Expr()});  // a single place
+  }
+}
+
+void BlockLowering::nest(const Stmt& s) {
+  Current c;
+  describe(c, s);
+  if (!c.nest->slides.empty() || c.nest->sibling || c.nest->after)
+    refuse("tiles", "stages that are computed for a block alone", c.stage->name + ", which slides, or stands beside another",
+           s.where);
+  nests_.push_back(&c);
+  body(c.nest->body);
+  nests_.pop_back();
+}
+
+void BlockLowering::loop(const Stmt& s) {
+  const LoopStmt& l = s.get<LoopStmt>();
+  const ir::LoopRange range = ir::range_of(p_, s);
+  const Expr extent = known(ir::sub(range.end, range.begin));
+  if (l.kind == LoopKind::tile)  // beyond the points too
+    facts_.range(l.axis, ir::index(0), ir::index(l.width - 1));
+  else
+    facts_.range(l.axis, known(range.begin), known(ir::sub(range.end, ir::index(1))));
+  const std::string name = p_.axis(l.axis).name + " of " + now().stage->name;
+  switch (l.kind) {
+    case LoopKind::bound:
+      bind(s);
+      return body(s.body());
+    case LoopKind::tile:
+      return body(s.body());
+    case LoopKind::serial:
+    case LoopKind::unrolled:
+      if (!ir::is_int(extent, 1)) return serial(s, range);
+      single_.emplace_back(l.axis, known(range.begin));
+      body(s.body());
+      return;
+    default:
+      refuse("tiles", "loops over blocks, serial ones, and dimensions of tiles", name + ", of another kind", s.where);
+  }
+}
+
+void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
+  const LoopStmt& l = s.get<LoopStmt>();
+  Current& c = now();
+  const bool terms = p_.axis(l.axis).reduce, first = terms && c.sums.empty();
+  b_.at(s.where);
+  if (first) start_sums();
+  const Id begin = scalar(known(range.begin)), end = scalar(known(range.end)), step = b_.integer(i32, 1);
+  const std::map<Id, StageTile> outside = stages_;  // what is computed inside is no value behind the loop
+  const std::map<Id, Id> scalars = scalars_;
+  const std::vector<Id> starts = terms ? c.sums : std::vector<Id>{};
+  const std::vector<Id> results =
+      b_.loop(begin, end, step, starts, [&](ir::tile::Builder&, Id var, const std::vector<Id>& carried) {
+        scalars_[l.axis] = var;
+        if (terms) c.sums = carried;
+        body(s.body());
+        return terms ? c.sums : std::vector<Id>{};
+      });
+  scalars_.erase(l.axis);
+  stages_ = outside;
+  if (!terms) return;
+  c.sums = results;
+  if (!first) return;
+  finish(results);
+  c.sums.clear();
+}
+
+void BlockLowering::start_sums() {
+  Current& c = now();
+  done_.clear();
+  for (const Expr& e : c.stage->inits) c.sums.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
+  done_.clear();
+}
+
+// Adds the terms at the dimensions of the tile to the sums; those where the conditions do not hold are none.
+void BlockLowering::add_terms(const std::vector<Expr>& conditions) {
+  Current& c = now();
+  const ir::Stage& stage = *c.stage;
+  std::vector<Expr> values;
+  for (const Expr& e : stage.values) values.push_back(ir::substitute(e, c.values));
+  if (values.size() == 1 && multiply(values[0], conditions)) return;
+  Dimensions dims = c.spatial;
+  dims.insert(dims.end(), c.terms.begin(), c.terms.end());
+  std::int64_t elements = 1;
+  for (const TileDimension& d : dims) elements *= d.width;
+  if (elements > most_elements)
+    refuse("as_tile", "at most " + std::to_string(most_elements) + " terms of " + stage.name + " in a tile",
+           std::to_string(elements) + (ir::is(values[0], Op::mul) ? ", of products that no mma multiplies" : ""), c.where);
+  if (c.terms.empty()) {  // one term for each point, after those before: as it is defined
+    std::vector<Expr> so_far;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      so_far.push_back(ir::var(ir::fresh_id(), "sum", values[k].type()));
+      locals_[so_far[k].node()->id] = c.sums[k];
+    }
+    std::vector<Id> next;
+    for (const Expr& e : ir::combine(stage.reducer, so_far, values)) next.push_back(full(spelled(e), dims));
+    locals_.clear();
+    const Id inside = conditions.empty() ? Id{0} : full(mask(conditions, dims), dims);
+    for (std::size_t k = 0; k < next.size(); ++k)
+      c.sums[k] = inside ? b_.apply(Op::select, {inside, next[k], c.sums[k]}) : next[k];
+    done_.clear();
+    return;
+  }
+  std::vector<Id> terms;
+  std::vector<ir::Value> identity;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    terms.push_back(full(spelled(values[k]), dims));
+    identity.push_back(ir::value_of(stage.reducer.kind == ir::ReducerKind::custom
+                                        ? stage.reducer.identity.at(k)
+                                        : ir::identity_of(stage.reducer.kind, values[k].type())));
+  }
+  done_.clear();
+  if (!conditions.empty()) {
+    const Id inside = full(mask(conditions, dims), dims);
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+      const Id none = b_.constant(identity[k], b_.type(terms[k]).extents);
+      terms[k] = b_.apply(Op::select, {inside, terms[k], none});
+    }
+  }
+  for (std::size_t d = dims.size(); d-- > c.spatial.size();)
+    terms = b_.reduce(terms, static_cast<int>(d), identity,
+                      [&](ir::tile::Builder&, const std::vector<Id>& so_far, const std::vector<Id>& next) {
+                        return combined(so_far, next, {});
+                      });
+  c.sums = combined(c.sums, terms, c.spatial);
+}
+
+// The conditions under which a position of a dimension is a point: it lies before each bound of a minimum.
+void BlockLowering::add_ends(const Dimensions& dims, std::vector<Expr>& conditions) const {
+  for (const TileDimension& d : dims) {
+    std::vector<Expr> bounds;
+    if (!d.end.empty()) bounds.push_back(d.end);
+    while (!bounds.empty()) {
+      const Expr bound = bounds.back();
+      bounds.pop_back();
+      if (ir::is(bound, Op::min)) {
+        bounds.insert(bounds.end(), {ir::args_of(bound)[1], ir::args_of(bound)[0]});
+        continue;
+      }
+      const Expr c = known(ir::lt(ir::axis_var(p_, d.axis), bound));
+      if (!ir::is_int(c, 1)) conditions.push_back(c);
+    }
+  }
+}
+
+void BlockLowering::block(const Stmt& s) {
+  Current& c = now();
+  const BlockStmt& own = s.get<BlockStmt>();
+  if (own.piece != ir::Piece::whole || own.stores != ir::Stores::all)
+    refuse("tiles", "stages that are computed in one piece", c.stage->name + ", whose init or components stand apart", s.where);
+  b_.at(c.where);
+  done_.clear();
+  if (!c.stage->is_reduction()) {
+    std::vector<Id> values;
+    for (const Expr& e : c.stage->values) values.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
+    done_.clear();
+    return finish(values);
+  }
+  const bool first = c.sums.empty();
+  if (first) start_sums();
+  std::vector<Expr> of_terms;
+  for (const Expr& e : analysis::conditions_of(p_, path_)) {
+    const std::vector<Id> vars = ir::free_vars(e);
+    if (std::any_of(vars.begin(), vars.end(), [&](Id v) { return p_.axes.count(v) && p_.axis(v).reduce; }))
+      of_terms.push_back(known(e));
+  }
+  add_ends(c.terms, of_terms);
+  std::erase_if(of_terms, [](const Expr& e) { return ir::is_int(e, 1); });
+  add_terms(of_terms);
+  if (!first) return;
+  finish(c.sums);
+  c.sums.clear();
+}
+
+// Stores what the stage's points are, and keeps them for stages that read them in the block.
+void BlockLowering::finish(const std::vector<Id>& values) {
+  const Current& c = now();
+  std::vector<Expr> conditions, index;
+  // The path to the block, whose conditions these are: of a stage with a loop over terms the walk is behind it.
+  std::vector<const Stmt*> path = path_;
+  while (!path.back()->is<BlockStmt>()) {
+    const Stmt* next = nullptr;
+    for (const Stmt& inside : path.back()->body())
+      if (inside.is<LoopStmt>() || inside.is<BlockStmt>()) next = &inside;
+    path.push_back(next);
+  }
+  for (const Expr& e : analysis::conditions_of(p_, path, true))
+    if (const Expr condition = known(e); !ir::is_int(condition, 1)) conditions.push_back(condition);
+  add_ends(c.spatial, conditions);
+  for (const Expr& i : ir::stored_at(*c.stage, ir::Piece::whole)) index.push_back(known(ir::substitute(i, c.values)));
+
+  StageTile kept;
+  bool whole = true;
+  std::vector<std::int64_t> extents;
+  for (std::size_t d = 0; d < c.spatial.size(); ++d) {
+    kept.begin.push_back(known(c.nest->roots[d].begin));
+    kept.width.push_back(c.spatial[d].width);
+    const Expr position = analysis::simplify(ir::sub(index[d], kept.begin[d]), facts_);
+    whole = whole && (c.spatial[d].axis ? ir::is(position, Op::var) && position.node()->id == c.spatial[d].axis
+                                        : ir::is_int(position, std::int64_t{0}));
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const ir::Buffer& b = p_.buffer(c.stage->buffers[k]);
+    if (!b.layout.map.empty()) refuse("tiles", "stages without a layout of their own", b.name, b.where);
+    if (b.role == ir::Role::output) store(b, index, values[k], conditions);
+    kept.value = values[k];
+    if (whole) stages_[b.id] = kept;
+  }
+}
+
+}  // namespace ashlar::lowering

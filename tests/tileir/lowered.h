@@ -1,0 +1,95 @@
+#pragma once
+// Schedules for tiles, lowered and run block by block against the algorithm.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include <ashlar/interp/tiles.h>
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/lang.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/tiles.h>
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
+
+#include "tests/lower/check.h"
+
+namespace tiles {
+
+using namespace ashlar;
+using handmade::Sizes;
+
+inline std::vector<TileLaunch> lowered(const Schedule& s, const TileOptions& options = {}) {
+  schedule::finish(s.scheduled(), s.target());
+  return lower_to_tiles(s.scheduled().program, options);
+}
+
+inline Schedule scheduled(const lang::Built& built) { return Schedule(built, Target::parse("cuda-tile-sm_90")); }
+
+inline std::int64_t number(const Expr& e, const ir::Substitution& symbols) {
+  std::int64_t n = 0;
+  if (!ir::is_int(ir::substitute(e, symbols), &n)) throw InternalError("an expression that is no constant");
+  return n;
+}
+
+// The stride of a dimension of an array.
+inline std::int64_t stride_of(const interp::Array& a, int dim) {
+  if (!a.strides.empty()) return a.strides[static_cast<std::size_t>(dim)];
+  std::int64_t n = 1;
+  for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < a.shape.size(); ++d) n *= a.shape[d];
+  return n;
+}
+
+// Runs the launches in their order.
+inline void run(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args) {
+  const std::map<ir::Id, std::int64_t> solved = interp::solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, args);
+  ir::Substitution symbols;
+  for (const auto& [id, n] : solved) symbols.emplace_back(id, ir::index(n));
+  std::map<ir::Id, interp::Actual*> actuals;
+  for (std::size_t i = 0; i < args.size(); ++i) actuals[p.arguments[i].id] = &args[i];
+  for (const TileLaunch& l : launches) {
+    interp::TileCall call{{}, {}, {}};
+    for (const ir::Id id : l.tensors) call.tensors.push_back(&actuals.at(id)->array);
+    for (std::size_t i = 0; i < l.parameters.size(); ++i) {
+      const TileActual& a = l.parameters[i];
+      if (a.value.empty())
+        call.parameters.push_back(ir::int_value(i32, stride_of(actuals.at(a.buffer)->array, a.dim)));
+      else if (ir::is(a.value, ir::Op::var) && actuals.count(a.value.node()->id))
+        call.parameters.push_back(actuals.at(a.value.node()->id)->scalar);
+      else
+        call.parameters.push_back(ir::int_value(i32, number(a.value, symbols)));
+    }
+    for (std::size_t d = 0; d < 3; ++d) call.grid[d] = number(l.grid[d], symbols);
+    interp::run(l.kernel, call);
+  }
+}
+
+// What blocks store is what the algorithm says: to the bit without bounds.
+inline void same(const lang::Built& built, const Schedule& s, const std::vector<Sizes>& shapes, double relative = 0,
+                 double absolute = 0) {
+  const std::vector<TileLaunch> launches = lowered(s, {.aligned = false});
+  for (const Sizes& shape : shapes) {
+    std::string at;
+    for (const auto& [name, n] : shape) at += name + " = " + std::to_string(n) + " ";
+    CAPTURE(at);
+    interp::Arguments expected = handmade::arguments_for(built.program, shape), found = expected;
+    interp::run_algorithm(built.program, expected);
+    REQUIRE_NOTHROW(run(built.program, launches, found));
+    for (std::size_t n = 0; n < expected.size(); ++n)
+      CHECK((relative || absolute ? interp::difference(found[n].array, expected[n].array, relative, absolute)
+                                  : interp::difference(found[n].array, expected[n].array)) == "");
+  }
+}
+
+// The refusal of a schedule or of its lowering.
+template <class F>
+std::string refusal(F&& f) {
+  try {
+    f();
+  } catch (const RefusalError& e) { return e.what(); }
+  return "";
+}
+
+}  // namespace tiles

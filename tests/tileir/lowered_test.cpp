@@ -1,0 +1,158 @@
+// Programs scheduled with blocks and tiles become tile kernels that compute what they say.
+#include "tests/golden.h"
+#include "tests/tileir/programs.h"
+
+using namespace tiles;
+
+namespace {
+
+std::string text(const Schedule& s) {
+  std::string all = s.text();
+  for (const TileLaunch& l : lowered(s)) all += "\n" + ir::tile::text(l.kernel);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("elementwise with broadcasting, ragged in both dimensions") {
+  BiasRelu op;
+  CHECK(golden("tileir/golden/lowered_bias_relu.txt", text(op.s)) == "");
+  same(op.built, op.s, {{{"M", 4}, {"N", 64}}, {{"M", 5}, {"N", 130}}, {{"M", 1}, {"N", 1}}, {{"M", 0}, {"N", 3}}});
+}
+
+TEST_CASE("neighbors are gathered, under the conditions of their reads") {
+  Smooth op;
+  CHECK(golden("tileir/golden/lowered_smooth.txt", text(op.s)) == "");
+  same(op.built, op.s, {{{"N", 1}}, {{"N", 128}}, {{"N", 300}}});
+}
+
+TEST_CASE("softmax of rows: stages of a block are values") {
+  Softmax op(64, 64);
+  CHECK(golden("tileir/golden/lowered_softmax.txt", text(op.s)) == "");
+  same(op.built, op.s, {{{"R", 1}}, {{"R", 9}}}, 1e-6, 1e-6);
+  Softmax padded(50, 64);
+  same(padded.built, padded.s, {{{"R", 1}}, {{"R", 9}}}, 1e-6, 1e-6);
+}
+
+TEST_CASE("a product: loads by views, mma, ragged in all dimensions") {
+  Product op;
+  CHECK(golden("tileir/golden/lowered_product.txt", text(op.s)) == "");
+  same(op.built, op.s,
+       {{{"M", 16}, {"N", 32}, {"K", 16}},
+        {{"M", 33}, {"N", 70}, {"K", 41}},
+        {{"M", 1}, {"N", 1}, {"K", 1}},
+        {{"M", 3}, {"N", 5}, {"K", 0}}});
+}
+
+TEST_CASE("products of a batch, with a transposed factor, of bytes, of f32") {
+  {
+    lang::DefinitionScope scope;
+    Symbol G{"G"}, M{"M"}, N{"N"}, K{"K"};
+    Tensor A = lang::make_input("A", f16, {G, M, K}), B = lang::make_input("B", f16, {N, K}),
+           C = lang::make_output("C", f32, {G, M, N});
+    Axis k{"k", K};
+    Tensor result = compute("result", {G, M, N}, [&](Var g, Var i, Var j) { return sum(f32(B(j, k)) * f32(A(g, i, k)), k); });
+    const lang::Built built = (lang::bind(C, result), lang::build_program("batch", {A, B, C}));
+    Schedule s = scheduled(built);
+    auto [g, i, j] = s[result].spatial<3>();
+    auto [io, jo, ii, ji] = s[result].tile(i, j, 16, 8);
+    auto [ko, ki] = s[result].split(s[result].reduction(), 32);
+    s[result].reorder(g, io, jo, ko, ii, ji, ki);
+    s[result].bind(g, gpu::block_z).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
+    CHECK(golden("tileir/golden/lowered_batch.txt", text(s)) == "");
+    same(built, s, {{{"G", 2}, {"M", 17}, {"N", 9}, {"K", 40}}, {{"G", 1}, {"M", 1}, {"N", 1}, {"K", 1}}});
+  }
+  {
+    lang::DefinitionScope scope;
+    Symbol M{"M"}, N{"N"}, K{"K"};
+    Tensor A = lang::make_input("A", u8, {M, K}), B = lang::make_input("B", i8, {K, N}),
+           C = lang::make_output("C", i32, {M, N});
+    Axis k{"k", K};
+    Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return sum(i32(A(i, k)) * i32(B(k, j)), k); });
+    const lang::Built built = (lang::bind(C, result), lang::build_program("bytes", {A, B, C}));
+    Schedule s = scheduled(built);
+    auto [i, j] = s[result].spatial<2>();
+    auto [io, jo, ii, ji] = s[result].tile(i, j, 8, 8);
+    auto [ko, ki] = s[result].split(s[result].reduction(), 16);
+    s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
+    const std::string kernel = ir::tile::text(lowered(s)[0].kernel);
+    CHECK(kernel.find("mma") != std::string::npos);
+    same(built, s, {{{"M", 9}, {"N", 10}, {"K", 33}}});
+  }
+  {
+    lang::DefinitionScope scope;
+    Symbol M{"M"}, N{"N"}, K{"K"};
+    Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
+           C = lang::make_output("C", f32, {M, N});
+    Axis k{"k", K};
+    Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
+    const lang::Built built = (lang::bind(C, result), lang::build_program("floats", {A, B, C}));
+    Schedule s = scheduled(built);
+    auto [i, j] = s[result].spatial<2>();
+    auto [io, jo, ii, ji] = s[result].tile(i, j, 8, 8);
+    s[result].reorder(io, jo, s[result].reduction(), ii, ji).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji);
+    // without a dimension of terms: one after the other, as it is defined
+    CHECK(ir::tile::text(lowered(s)[0].kernel).find("mma") == std::string::npos);
+    same(built, s, {{{"M", 9}, {"N", 10}, {"K", 33}}});
+  }
+}
+
+TEST_CASE("sums of rows in steps, the last one partly beyond the row; a scalar; bool results") {
+  lang::DefinitionScope scope;
+  Symbol R{"R"}, C{"C"};
+  const Expr limit = lang::make_scalar("limit", f32);
+  Tensor x = lang::make_input("x", f32, {R, C}), y = lang::make_output("y", bool_, {R});
+  Axis c{"c", C};
+  Tensor total = compute("total", {R}, [&](Var i) { return sum(x(i, c), c); });
+  Tensor above = compute("above", {R}, [&](Var i) { return total(i) > limit; });
+  const lang::Built built = (lang::bind(y, above), lang::build_program("rows", {x, limit, y}));
+  Schedule s = scheduled(built);
+  auto [io, ii] = s[above].split(s[above].spatial<1>()[0], 8);
+  s[above].bind(io, gpu::block_x).as_tile(ii);
+  s[total].compute_at(io);
+  auto [co, ci] = s[total].split(s[total].reduction(), 32);
+  s[total].reorder(co, s[total].spatial<1>()[0], ci).as_tile(s[total].spatial<1>()[0], 8).as_tile(ci);
+  CHECK(golden("tileir/golden/lowered_rows.txt", text(s)) == "");
+  same(built, s, {{{"R", 8}, {"C", 32}}, {{"R", 11}, {"C", 75}}, {{"R", 3}, {"C", 0}}});
+}
+
+TEST_CASE("a reducer of the user's own over pairs, in tiles of rows; a factor that is computed") {
+  {
+    lang::DefinitionScope scope;
+    Symbol R{"R"}, C{"C"};
+    Tensor x = lang::make_input("x", f32, {R, C}), y = lang::make_output("y", f32, {R}), z = lang::make_output("z", i32, {R});
+    Axis c{"c", C};
+    const auto larger = reducer(
+        "larger", {f32, i32}, {-1e30, 1 << 30},
+        [](Values<2> a, Values<2> b) {
+          const Expr takes = b[0] > a[0] || (b[0] == a[0] && b[1] < a[1]);
+          return values(select(takes, b[0], a[0]), select(takes, b[1], a[1]));
+        },
+        Order::any);
+    const std::array<Tensor, 2> found = compute("largest", {R}, [&](Var r) { return larger(values(x(r, c), i32(c)), c); });
+    const Tensor &most = found[0], &place = found[1];
+    const lang::Built built = (lang::bind(y, most), lang::bind(z, place), lang::build_program("largest", {x, y, z}));
+    Schedule s = scheduled(built);
+    auto [ro, ri] = s[most].split(s[most].spatial<1>()[0], 4);
+    auto [co, ci] = s[most].split(s[most].reduction(), 16);
+    s[most].reorder(ro, co, ri, ci).bind(ro, gpu::block_x).as_tile(ri, ci);
+    CHECK(golden("tileir/golden/lowered_largest.txt", text(s)) == "");
+    same(built, s, {{{"R", 4}, {"C", 16}}, {{"R", 7}, {"C", 41}}});
+  }
+  {
+    lang::DefinitionScope scope;
+    Symbol M{"M"}, N{"N"}, K{"K"};
+    Tensor A = lang::make_input("A", bf16, {M, K}), B = lang::make_input("B", bf16, {K, N}),
+           C = lang::make_output("C", f32, {M, N});
+    Axis k{"k", K};
+    Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return sum(f32(max(A(i, k), 0)) * f32(B(k, j)), k); });
+    const lang::Built built = (lang::bind(C, result), lang::build_program("prologue", {A, B, C}));
+    Schedule s = scheduled(built);
+    auto [i, j] = s[result].spatial<2>();
+    auto [io, jo, ii, ji] = s[result].tile(i, j, 8, 8);
+    auto [ko, ki] = s[result].split(s[result].reduction(), 16);
+    s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
+    CHECK(ir::tile::text(lowered(s)[0].kernel).find("mma") != std::string::npos);
+    same(built, s, {{{"M", 9}, {"N", 10}, {"K", 33}}});
+  }
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What tileiras makes of programs that are scheduled for tiles: the instructions of each generation of tensor cores.
+
+  sass_test.py --write tileir_write [--cutile PYTHON] [--show]
+
+tileiras is ASHLAR_TILEIRAS or on the PATH, nvdisasm ASHLAR_NVDISASM or on the PATH; without them it skips itself. With a Python
+that has cuTile (the wheel `cuda-tile` and what it needs), or one that ASHLAR_CUTILE names, the product is also compiled by that, for the same
+tiles, and the instructions of the main loop are compared: at most 1.05 of its.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts"))
+import sass  # noqa: E402
+
+CHIPS = ["sm_80", "sm_90", "sm_100"]
+TILES, WARPS = (128, 256, 64), 8
+PRODUCTS = {"product": 16, "product_ragged": 1}  # and what divides their extents
+WANTED = {  # of a product
+    "sm_80": [r"HMMA\.16816", r"LDGSTS"],
+    "sm_90": [r"HGMMA", r"UTMALDG", r"UTMASTG"],
+    "sm_100": [r"UTCHMMA", r"UTMALDG", r"UTMASTG"],
+}
+ELSEWHERE = "sm_90"  # where other programs are assembled
+MOST = 1.05
+
+
+def skip(why):
+    print("skipped: tileir_sass, " + why)
+    sys.exit(77)
+
+
+def figures(cubin, nvdisasm):
+    """Of the only kernel: the main loop by kind, and how often each instruction occurs."""
+    kernels = sass.kernels_of(sass.run([nvdisasm, "-c", cubin]))
+    if len(kernels) != 1:
+        raise sass.Failed("expected one kernel in " + cubin + ", found " + ", ".join(kernels))
+    body, labels = next(iter(kernels.values()))
+    words = {}
+    for _, instruction in body:
+        word = re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
+        words[word] = words.get(word, 0) + 1
+    return {"loop": sass.main_loop(body, labels), "words": words, "all": len(body)}
+
+
+def count(found, pattern):
+    return sum(n for word, n in found["words"].items() if re.match(pattern, word))
+
+
+def line(name, chip, found):
+    loop = found["loop"]
+    inside = f"; main loop {loop['all']}, {loop['mma']} mma, {loop['local']} local" if loop else ""
+    return f"{name:<22} {chip:<7} {found['all']} instructions, {count(found, 'LDL|STL')} local{inside}"
+
+
+def environment():
+    return {k: v for k, v in os.environ.items() if k not in ("CUDA_HOME", "CUDA_PATH")}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", required=True)
+    parser.add_argument("--cutile", default=os.environ.get("ASHLAR_CUTILE"))
+    parser.add_argument("--show", action="store_true")
+    a = parser.parse_args()
+    tileiras = os.environ.get("ASHLAR_TILEIRAS") or shutil.which("tileiras")
+    nvdisasm = os.environ.get("ASHLAR_NVDISASM") or shutil.which("nvdisasm")
+    if not tileiras:
+        skip("there is no tileiras")
+    if not nvdisasm:
+        skip("there is no nvdisasm")
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        sass.run([a.write, folder])
+        for name in sorted(os.listdir(folder)):
+            stem, cubin = name.removesuffix(".tileirbc"), os.path.join(folder, "kernel.cubin")
+            for chip in CHIPS if stem in PRODUCTS else [ELSEWHERE]:
+                done = subprocess.run([tileiras, "--gpu-name=" + chip, "-o", cubin, os.path.join(folder, name)], env=environment(),
+                                      capture_output=True, text=True)
+                if done.returncode != 0:
+                    wrong.append(f"{stem} for {chip}: tileiras returned {done.returncode}: {done.stdout}{done.stderr}")
+                    continue
+                own = figures(cubin, nvdisasm)
+                if a.show:
+                    print(line(stem, chip, own))
+                if stem not in PRODUCTS:
+                    continue
+                # rows of any length are stored, and on sm_80 copied, element by element where they may end inside of 16 bytes
+                wanted = WANTED[chip] if PRODUCTS[stem] > 1 else WANTED[chip][:1]
+                wrong += [f"{stem} for {chip} has no {w}" for w in wanted if not count(own, w)]
+                if PRODUCTS[stem] > 1 and count(own, "LDL|STL"):
+                    wrong.append(f"{stem} for {chip} has {count(own, 'LDL|STL')} accesses to local memory")
+                if not a.cutile:
+                    continue
+                sass.run([a.cutile, os.path.join(HERE, "cutile_product.py")] + [str(n) for n in (*TILES, PRODUCTS[stem], WARPS)] + [chip, cubin])
+                other = figures(cubin, nvdisasm)
+                if a.show:
+                    print(line("  cuTile", chip, other))
+                if own["loop"]["all"] > MOST * other["loop"]["all"]:
+                    wrong.append(f"{stem} for {chip}: {own['loop']['all']} instructions in the loop, cuTile {other['loop']['all']}")
+    if not a.cutile:
+        print("not compared with cuTile: no Python that has it was named")
+    for w in wrong:
+        print(w, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+sys.exit(main())
