@@ -20,7 +20,8 @@ constexpr std::int64_t kMostElements = 1 << 14;  // of a tile that is computed w
 
 bool is_small(const Block& b) {
   return std::all_of(b.ops.begin(), b.ops.end(), [](const Op& op) {
-    return std::all_of(op.results.begin(), op.results.end(), [](const Type* t) { return t->elements() <= kMostElements; }) &&
+    return std::all_of(op.results.begin(), op.results.end(),
+                       [](const Type* t) { return !t->is_tile() || t->elements() <= kMostElements; }) &&
            std::all_of(op.regions.begin(), op.regions.end(), is_small);
   });
 }

@@ -69,7 +69,7 @@ struct Rules {
     const u64 r = op.number(rounding);
     if (op.info->code == Code::kDivI) {
       need(r >= 1 && r <= 3, "a division of integers rounds to zero, down or up");
-      // The text forbids to round down without a sign; cuTile Python writes it for `//` of such numbers, and tileiras takes it.
+      need(!(r == 2 && op.number(0) == 0), "an unsigned division that rounds down is none");
     } else {
       const bool approximate = op.info->code == Code::kDivF || op.info->code == Code::kSqrt || op.info->code == Code::kExp ||
                                op.info->code == Code::kTanh;
