@@ -118,7 +118,7 @@ class Errors(unittest.TestCase):
             ("row_norm: w has rank 0, expected rank 1", lambda: ops.row_norm(x, w[0])),
             ("matmul_i8: B.shape[0] is 5, expected 33 (K, from A.shape[1])", lambda: ops.matmul_i8(a, b)),
             ("row_norm: N is 0, expected at least 1", lambda: ops.row_norm(x[:, :0], w[:0])),
-            ("swish: x.strides[1] is 5, expected 1 (the innermost); x.contiguous() has", lambda: ops.swish(x.t(), 1.0)),
+            ("swish: x.strides[1] is 5, expected 1 (the innermost); pass x.contiguous()", lambda: ops.swish(x.t(), 1.0)),
             ("strided: bias begins 4 bytes past a multiple of 64 bytes", lambda: ops.strided(x, torch.randn(6)[1:])),
             ("windows: shift is 300, expected -128 to 127", lambda: ops.windows(i, 300, 2)),
             ("windows: R is -2, expected 0 to", lambda: ops.windows(i, 3, -2)),

@@ -246,7 +246,7 @@ static inline void ashlar_torch_run(ashlar_torch_call* c, bool cuda, int32_t dev
   if (c->text[0] == 0) snprintf(c->text, sizeof c->text, "%s: %s", c->op->kit.name, ashlar_code_name(code));
   if (code == ASHLAR_E_STRIDE && error.argument >= 0 && error.argument < c->op->kit.count &&
       c->op->kit.arguments[error.argument].kind == ASHLAR_KIT_INPUT)
-    snprintf(c->text + strlen(c->text), sizeof c->text - strlen(c->text), "; %s.contiguous() has",
+    snprintf(c->text + strlen(c->text), sizeof c->text - strlen(c->text), "; pass %s.contiguous()",
              c->op->kit.arguments[error.argument].name);
 }
 
