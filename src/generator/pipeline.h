@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <ashlar/ir/kernel.h>
+#include <ashlar/ir/tile.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 
@@ -30,9 +31,10 @@ struct PipelineOptions {
 
 struct Compilation {
   MadeGenerator made;
-  ir::Program algorithm;             // before the schedule
-  std::optional<Schedule> schedule;  // after it
-  ir::Kernel kernel;                 // after lower_kernel
+  ir::Program algorithm;                // before the schedule
+  std::optional<Schedule> schedule;     // after it
+  ir::Kernel kernel;                    // after lower_kernel
+  std::vector<ir::tile::Kernel> tiles;  // in its place, of a target with tiles: one for each launch
 };
 
 Compilation run_pipeline(MadeGenerator, const PipelineOptions&);  // up to the schedule
