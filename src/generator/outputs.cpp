@@ -24,7 +24,11 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::llvm, "llvm", "", ".ll", "LLVM IR, optimised"},
       {OutputKind::spirv, "spirv", "", ".spv", "shaders of a kernel for vulkan, which its object holds too"},
       {OutputKind::ptx, "ptx", "", ".ptx", "PTX of a kernel for a CUDA device, which its object holds too"},
-      {OutputKind::cubin, "cubin", "", ".cubin", "machine code for that device, through nvJitLink of a CUDA toolkit"},
+      {OutputKind::cubin, "cubin", "", ".cubin",
+       "machine code for that device, through nvJitLink of a CUDA toolkit; for tiles, through tileiras"},
+      {OutputKind::tileir, "tileir", "", ".tileirbc", "CUDA Tile IR bytecode of a kernel for cuda-tile targets"},
+      {OutputKind::tileir_text, "tileir_text", "", ".tileir.txt",
+       "the tile kernels that the bytecode is written from, as text"},
       {OutputKind::c, "c", "", ".c", "C99 of the kernel, for any compiler; needs no LLVM"},
       {OutputKind::program, "program", "", ".program", "the scheduled program as text"},
       {OutputKind::schedule, "schedule", "", ".schedule.json", "the schedule's steps, for --replay"},
@@ -48,6 +52,8 @@ const OutputKindInfo* find_output_kind(std::string_view name) {
 std::string back_end_missing(OutputKind kind) {
   const std::vector<std::string> missing = missing_back_ends();
   switch (kind) {
+    case OutputKind::tileir:
+    case OutputKind::tileir_text:
     case OutputKind::c:
     case OutputKind::header:
     case OutputKind::program:

@@ -26,6 +26,8 @@ enum class OutputKind {
   spirv,
   ptx,
   cubin,
+  tileir,
+  tileir_text,
   c,
   program,
   schedule,

@@ -7,6 +7,7 @@
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/lower.h>
+#include <ashlar/lower/tiles.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>
 
@@ -94,6 +95,11 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
 }
 
 void lower_kernel(Compilation& c, const PipelineOptions& options) {
+  if (c.made.record->target.has_tiles()) {
+    const PassTimer timer(options.times, "lower to tiles");
+    for (TileLaunch& l : lower_to_tiles(c.schedule->scheduled().program)) c.tiles.push_back(std::move(l.kernel));
+    return;
+  }
   LowerOptions lowering = options_for(c.made.record->target);
   std::vector<PassTime> passes;
   if (options.times) lowering.times = &passes;

@@ -51,7 +51,7 @@ struct Standin {
 std::string refusal(const std::string& program) {
   const Variable named("ASHLAR_TILEIRAS", program);
   try {
-    tileir::cubin("bytes", "sm_90");
+    codegen::tileir::cubin("bytes", "sm_90");
   } catch (const RefusalError& e) {
     const std::string text = e.what();
     const std::size_t at = text.find(program);
@@ -65,9 +65,9 @@ std::string refusal(const std::string& program) {
 TEST_CASE("the assembler of a stand-in makes the cubin, of the bytes and for the chip that it was given") {
   const Standin works("test \"$1\" = --gpu-name=sm_90 && test \"$2\" = -o && (cat $4; echo made) > $3\n");
   const Variable named("ASHLAR_TILEIRAS", works.path), other("CUDA_HOME", "/elsewhere");
-  CHECK(tileir::cubin("bytes", "sm_90") == "bytesmade\n");
+  CHECK(codegen::tileir::cubin("bytes", "sm_90") == "bytesmade\n");
   const Standin looks("test -z \"$CUDA_HOME\" && cp $4 $3\n");  // another toolkit is not told of
-  CHECK(tileir::cubin("bytes", "sm_90") == "bytes");
+  CHECK(codegen::tileir::cubin("bytes", "sm_90") == "bytes");
 }
 
 TEST_CASE("no assembler, one that does not run, one that is too old, one that fails: one message each") {
@@ -76,10 +76,10 @@ TEST_CASE("no assembler, one that does not run, one that is too old, one that fa
     const char* was = std::getenv("ASHLAR_TILEIRAS");
     const std::string before = was ? was : "";
     unsetenv("ASHLAR_TILEIRAS");
-    CHECK(tileir::assembler() == "");
+    CHECK(codegen::tileir::assembler() == "");
     std::string text;
     try {
-      tileir::cubin("bytes", "sm_90");
+      codegen::tileir::cubin("bytes", "sm_90");
     } catch (const RefusalError& e) { text = e.what(); }
     if (was) setenv("ASHLAR_TILEIRAS", before.c_str(), 1);
     CHECK(text.find("cubin for sm_90: expected tileiras, the assembler of CUDA Tile IR (in CUDA's toolkit from 13.1 on), at "

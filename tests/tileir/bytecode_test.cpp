@@ -51,19 +51,19 @@ TEST_CASE("tile kernels print, and become the same bytes every time") {
   for (const Case& c : cases()) {
     ir::tile::verify(c.kernel);
     CHECK(golden(std::string("tileir/golden/") + c.name + ".txt", ir::tile::text(c.kernel)) == "");
-    CHECK(golden(std::string("tileir/golden/") + c.name + ".hex", dump(tileir::bytecode(c.kernel))) == "");
+    CHECK(golden(std::string("tileir/golden/") + c.name + ".hex", dump(codegen::tileir::bytecode(c.kernel))) == "");
   }
 }
 
 TEST_CASE("the assembler takes every kernel for every chip") {
-  if (tileir::assembler().empty()) return skip::because("tiles assembled", "there is no tileiras");
+  if (codegen::tileir::assembler().empty()) return skip::because("tiles assembled", "there is no tileiras");
   for (const char* chip : {"sm_80", "sm_90", "sm_100", "sm_120"})
     for (const Case& c : cases()) {
       const std::string what = std::string(c.name) + " for " + chip;
       INFO(what);
       std::string made;
       try {
-        made = tileir::cubin(tileir::bytecode(c.kernel), chip);
+        made = codegen::tileir::cubin(codegen::tileir::bytecode(c.kernel), chip);
       } catch (const RefusalError& e) {
         FAIL_CHECK(std::string(e.what()));
         continue;

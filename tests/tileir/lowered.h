@@ -1,10 +1,14 @@
 #pragma once
-// Schedules for tiles, lowered and run block by block against the algorithm.
+// Schedules for tiles, lowered and run block by block against the algorithm: by the interpreter of the tile form, and as
+// bytecode by the executor of the tests.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 
+#include <ashlar/codegen/tileir.h>
 #include <ashlar/interp/tiles.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
@@ -15,6 +19,7 @@
 #include <ashlar/schedule/step.h>
 
 #include "tests/lower/check.h"
+#include "tests/tileir/executor/executor.h"
 
 namespace tiles {
 
@@ -42,8 +47,9 @@ inline std::int64_t stride_of(const interp::Array& a, int dim) {
   return n;
 }
 
-// Runs the launches in their order.
-inline void run(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args) {
+// The launches in their order, each with the call that runs it: with(launch, call).
+template <class F>
+void each_call(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args, F&& with) {
   const std::map<ir::Id, std::int64_t> solved = interp::solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, args);
   ir::Substitution symbols;
   for (const auto& [id, n] : solved) symbols.emplace_back(id, ir::index(n));
@@ -62,8 +68,41 @@ inline void run(const ir::Program& p, const std::vector<TileLaunch>& launches, i
         call.parameters.push_back(ir::int_value(i32, number(a.value, symbols)));
     }
     for (std::size_t d = 0; d < 3; ++d) call.grid[d] = number(l.grid[d], symbols);
-    interp::run(l.kernel, call);
+    with(l, call);
   }
+}
+
+inline void run(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args) {
+  each_call(p, launches, args, [](const TileLaunch& l, const interp::TileCall& call) { interp::run(l.kernel, call); });
+}
+
+// The same by the bytecode of each kernel, on the executor of the tests (tests/tileir/executor), whose blocks run in an order
+// that `seed` draws.
+inline void execute(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args,
+                    std::uint64_t seed) {
+  each_call(p, launches, args, [&](const TileLaunch& l, const interp::TileCall& call) {
+    if (call.grid[0] * call.grid[1] * call.grid[2] == 0) return;
+    const std::string code = codegen::tileir::bytecode(l.kernel);
+    const tileir::Module module = tileir::Module::read(std::as_bytes(std::span(code)));
+    tileir::Device device;
+    std::vector<std::uint64_t> addresses;
+    std::vector<tileir::Argument> actuals;
+    for (const interp::Array* a : call.tensors) {
+      addresses.push_back(device.alloc(std::max<std::size_t>(a->bytes.size(), 1)));
+      device.write(addresses.back(), a->bytes.data(), a->bytes.size());
+      actuals.push_back(tileir::argument(addresses.back()));
+    }
+    for (const ir::Value& v : call.parameters) {
+      tileir::Argument a = tileir::argument(ir::to_bits(v));
+      a.size = static_cast<std::size_t>(v.type.bytes());
+      actuals.push_back(a);
+    }
+    tileir::Grid grid;
+    for (std::size_t d = 0; d < 3; ++d) grid[d] = static_cast<std::uint32_t>(call.grid[d]);
+    device.run(module, l.kernel.name, grid, actuals, seed);
+    for (std::size_t t = 0; t < call.tensors.size(); ++t)
+      if (l.kernel.tensors[t].written) device.read(call.tensors[t]->bytes.data(), addresses[t], call.tensors[t]->bytes.size());
+  });
 }
 
 // What blocks store is what the algorithm says: to the bit without bounds.
@@ -74,12 +113,17 @@ inline void same(const lang::Built& built, const Schedule& s, const std::vector<
     std::string at;
     for (const auto& [name, n] : shape) at += name + " = " + std::to_string(n) + " ";
     CAPTURE(at);
-    interp::Arguments expected = handmade::arguments_for(built.program, shape), found = expected;
+    const interp::Arguments given = handmade::arguments_for(built.program, shape);
+    interp::Arguments expected = given;
     interp::run_algorithm(built.program, expected);
-    REQUIRE_NOTHROW(run(built.program, launches, found));
-    for (std::size_t n = 0; n < expected.size(); ++n)
-      CHECK((relative || absolute ? interp::difference(found[n].array, expected[n].array, relative, absolute)
-                                  : interp::difference(found[n].array, expected[n].array)) == "");
+    for (const bool executed : {false, true}) {
+      CAPTURE(executed);
+      interp::Arguments found = given;
+      REQUIRE_NOTHROW(executed ? execute(built.program, launches, found, 7) : run(built.program, launches, found));
+      for (std::size_t n = 0; n < expected.size(); ++n)
+        CHECK((relative || absolute ? interp::difference(found[n].array, expected[n].array, relative, absolute)
+                                    : interp::difference(found[n].array, expected[n].array)) == "");
+    }
   }
 }
 

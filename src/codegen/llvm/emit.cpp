@@ -45,6 +45,9 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target, const Opt
              Where{});
     return {};
   }
+  if (target.has_tiles())
+    refuse("target", "a target with threads (programs for tiles are written by lower_to_tiles and codegen/tileir.h)",
+           std::string(target.text()), Where{});
   const bool cuda = target.device().kind == Device::Kind::cuda;
   if (kernel.body.empty())
     refuse("target", "something to compute on " + std::string(target.text()),

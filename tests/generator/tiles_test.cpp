@@ -1,0 +1,60 @@
+// The tool for targets with tiles: what it writes of a generator's program, and what there is not.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include <ashlar/ashlar.h>
+
+#include "generator/tool.h"
+
+namespace {
+
+using namespace ashlar;
+using generator::run_tool;
+using generator::ToolResult;
+
+class TileProduct : public Generator {
+ public:
+  Symbol M{"M"}, N{"N"}, K{"K"};
+  Input A{"A", bf16, {M, K}}, B{"B", bf16, {K, N}};
+  Output C{"C", f32, {M, N}};
+  void algorithm() override {
+    Axis k{"k", K};
+    C = compute("C", {M, N}, [&](Var i, Var j) { return sum(f32(A(i, k)) * f32(B(k, j)), k); });
+  }
+  void schedule(Schedule& s) override {
+    auto [i, j] = s[C].spatial<2>();
+    auto [io, jo, ii, ji] = s[C].tile(i, j, 64, 64);
+    auto [ko, ki] = s[C].split(s[C].reduction(), 32);
+    s[C].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
+  }
+};
+ASHLAR_GENERATOR(TileProduct, "tile_product");
+
+ToolResult tool(const char* outputs, const char* target) {
+  const std::vector<std::string> arguments = {"-g", "tile_product", "-e", std::string(outputs) + "=-", "-t", target};
+  return run_tool(arguments);
+}
+
+}  // namespace
+
+TEST_CASE("bytecode and the tile form as text, of a target with tiles") {
+  const ToolResult text = tool("tileir_text", "cuda-tile");
+  CHECK(text.err == "");
+  CHECK(text.out.substr(0, 20) == "kernel tile_product(");
+  CHECK(text.out.find("mma") != std::string::npos);
+  const ToolResult code = tool("tileir", "cuda-tile-sm_100");
+  CHECK(code.err == "");
+  CHECK(code.out.substr(0, 8) == std::string("\x7FTileIR\0", 8));
+}
+
+TEST_CASE("what there is not of tiles, and of other targets") {
+  CHECK(tool("object", "cuda-tile-sm_90").err ==
+        "-e object: for cuda-tile-sm_90 there are tileir, tileir_text, cubin, program, schedule, schedule_cpp\n");
+  CHECK(tool("tileir", "cuda-tile,cuda-sm_90").err == "a target with tiles stands alone: expected one target, found several\n");
+  CHECK(tool("tileir", "x86-64").err == "-e tileir: expected a target with tiles, such as cuda-tile-sm_90, found x86-64\n");
+  CHECK(tool("cubin", "cuda-tile")
+            .err.find("cubin: expected a target that names a chip, such as cuda-tile-sm_90, found cuda-tile") !=
+        std::string::npos);
+}
