@@ -117,8 +117,7 @@ class AttentionFinder {
     const Sizes sizes(p, 1);
     const auto numbers = sizes.constant_extent(p.stage(a.scores), reduce_of(p.stage(a.scores))[0].id),
                values = sizes.constant_extent(p.stage(a.weighted), spatial_of(p.stage(a.weighted))[3].id);
-    return numbers && values && *numbers % 16 == 0 && *values % 16 == 0 && *numbers >= 16 && *values >= 16 &&
-           *numbers <= most_of_attention && *values <= most_of_attention;
+    return numbers && values && *numbers >= 1 && *values >= 1 && *numbers <= most_of_attention && *values <= most_of_attention;
   }
 
   const ir::Program& p;

@@ -78,6 +78,8 @@ TEST_CASE("gpu_attention computes what the algorithm says") {
       {{"bf16"}, {}},
       {{"bf16, a query of 80, a value of 128", bf16, 80, 128}, {}},
       {{"bf16, values in two parts", bf16, 16, 160}, {}},
+      {{"bf16, rows of whole vectors", bf16, 40, 24}, {}},
+      {{"f16, rows of any length", f16, 36, 7}, {}},
       {{"f16, groups, values longer than keys", f16, 32, 48, 2}, {}},
       {{"bf16, an added mask, other tiles", bf16, 16, 16, 1, ops::Causal::no, Kind::Mask::added},
        {.block_i = 32, .block_j = 16}},
@@ -168,7 +170,7 @@ TEST_CASE("the default schedule computes attention in one launch where tensor co
   CHECK_FALSE(chosen({"f32", f32}));
   CHECK_FALSE(chosen({"causal", bf16, 64, 64, 1, ops::Causal::last}));
   CHECK_FALSE(chosen({"a mask of bool", bf16, 64, 64, 1, ops::Causal::no, Kind::Mask::seen}));
-  CHECK_FALSE(chosen({"an odd length", bf16, 40, 40}));
+  CHECK(chosen({"a length that 16 does not divide", bf16, 40, 40}));
   CHECK_FALSE(chosen({"bf16"}, "vulkan"));
   CHECK_FALSE(chosen({"bf16"}, "cuda-sm_80", {.regroup = false}));
   CHECK_FALSE(chosen({"bf16"}, "cuda-sm_80", {.tensor_cores = false}));
@@ -176,9 +178,9 @@ TEST_CASE("the default schedule computes attention in one launch where tensor co
 
 TEST_CASE("gpu_attention refuses what it does not compute") {
   const std::string form =
-      "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of a "
-      "multiple of 16 elements up to "
-      "256";
+      "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of 1 to "
+      "256 "
+      "elements";
   CHECK(Scheduled({"f32", f32}).refusal() == form + ", found attention");
   CHECK(Scheduled({"causal", bf16, 64, 64, 1, ops::Causal::first}).refusal() == form + ", found attention");
   CHECK(Scheduled({"long", bf16, 512, 64}).refusal() == form + ", found attention");

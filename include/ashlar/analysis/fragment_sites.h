@@ -10,7 +10,8 @@
 //       C[i + fi, j + fj] = acc[...]                for r in 4                       unrolled
 //                                                     C[i + 16 fi_tile + lane / 4 + r / 2 * 8, ...] = its register r
 //
-// The instructions of `tensorize` calls determine how a buffer is held, and must agree. Every other block that uses the buffer
+// The instructions of `tensorize` calls determine how a buffer is held, and must agree. A buffer that is no operand is held by
+// the lanes that use it beside one that is. Every other block that uses the buffer
 // is *distributed*: the loops over one tile are removed, and each lane does the iterations whose elements it holds. Invariant:
 // each iteration of a block is done by one lane, which holds every fragment element that the iteration uses.
 #include <map>

@@ -30,7 +30,7 @@
 // conditions, and multiply v of an unseen key by 0. Tiles of which no query sees a key are computed too. A mask that is added
 // needs nothing.
 //
-// Refused: another device or type; lengths D and E of a query and a value that are no multiples of 16 up to 256; queries that
+// Refused: another device or type; lengths D and E of a query and a value of more than 256 elements; queries that
 // do not see all keys, without `finite`.
 #include <ashlar/schedule/schedule.h>
 

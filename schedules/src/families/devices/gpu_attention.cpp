@@ -158,7 +158,11 @@ class OneLaunch {
     const auto [b, h, i, e] = result.spatial<4>(where);
     const Split blocks = result.split(i, o.block_i, Tail::cover, where);
     const Split warps = result.split(blocks.inner, sixteen, Tail::exact, where);
-    if (const std::int64_t own = columns_of_warp(number_or(e.extent(where), sixteen)); !ir::is_int(e.extent(where), own)) {
+    const std::int64_t all = number_or(e.extent(where), sixteen), own = columns_of_warp(all);
+    if (all % sixteen != 0) {
+      const Split columns = result.split(e, sixteen, Tail::cover, where);
+      result.reorder({b, where}, h, blocks.outer, warps.outer, warps.inner, columns.outer, columns.inner);
+    } else if (own < all) {
       const Split parts = result.split(e, own, Tail::exact, where);
       result.reorder({parts.outer, where}, b, h, blocks.outer, warps.outer, warps.inner, parts.inner);
       result.bind(parts.outer, gpu::block_z, where);
@@ -259,10 +263,9 @@ void gpu_attention(Schedule& s, const ops::Attention& y, const GpuAttentionOptio
   const auto parts = detail::attention_parts(s.scheduled().program, s[y.result].id());
   if (!parts)
     refuse(attention_family,
-           "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of a "
-           "multiple of 16 elements up "
+           "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of 1 "
            "to " +
-               std::to_string(detail::most_of_attention),
+               std::to_string(detail::most_of_attention) + " elements",
            detail::definition(s, s[y.result]).name, where);
   detail::gpu_attention(s, *parts, o, where);
 }
