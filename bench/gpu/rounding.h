@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/kernel.h>
@@ -26,7 +27,9 @@ class FreeSums {
 
  private:
   ashlar::interp::Arguments magnitudes_;
-  double terms_ = 1;  // no sum of the kernel has more
+  double terms_ = 1;             // no sum of the kernel has more
+  double factors_ = 0;           // of a factor that the device rounds to 16 bits and the interpreter does not
+  std::vector<double> largest_;  // magnitude, of each argument
 };
 
 }  // namespace gpu_bench

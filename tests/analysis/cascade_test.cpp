@@ -1,6 +1,7 @@
 // The cascade: proofs, refutations with their two iterations, and what it says when it cannot tell.
 #include <ashlar/analysis/digits.h>
 #include <ashlar/analysis/cascade.h>
+#include <ashlar/analysis/evaluate.h>
 
 #include <array>
 

@@ -10,6 +10,8 @@
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 
+#include "tests/lower/launched.h"
+
 using namespace ashlar;
 
 namespace {

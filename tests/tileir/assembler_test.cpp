@@ -13,7 +13,6 @@
 namespace {
 
 using namespace ashlar;
-namespace tileir = codegen::tileir;
 
 // A variable of the environment, until the end of the scope.
 class Variable {

@@ -12,7 +12,6 @@
 #include "tests/tileir/kernels.h"
 
 using namespace tiles;
-namespace tileir = codegen::tileir;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include <ashlar/analysis/recurrence.h>
 
 #include <algorithm>
+#include <set>
 
 #include <ashlar/analysis/regions.h>
 #include <ashlar/analysis/simplify.h>
@@ -153,6 +154,26 @@ const Stmt* skewed_around(const Program& p, const Stmt& nest, const Stmt& around
   return nullptr;
 }
 
+// A dimension that says which steps are read and is computed past its end (Tail::pad): these steps are not there yet.
+const ir::Root* past_its_steps(const Program& p, const Stmt& nest, const ir::Stage& recurrence) {
+  const ir::Stage& stage = p.stage(nest.get<NestStmt>().stage);
+  std::set<Id> chooses;
+  for (const Expr& value : stage.values)
+    ir::walk(value, [&](const Expr& e) {
+      if (!ir::is(e, ir::Op::load) || p.buffer(e.node()->id).stage != recurrence.id) return true;
+      for (const std::size_t d : recurrence.along)
+        for (const Id v : ir::free_vars(ir::args_of(e)[d])) chooses.insert(v);
+      return true;
+    });
+  for (const ir::IterVar& v : stage.iters)  // a term's bounds choose too
+    if (v.kind == ir::IterKind::reduce && chooses.count(v.id) > 0)
+      for (const Expr& end : {v.begin, v.end})
+        for (const Id of : ir::free_vars(end)) chooses.insert(of);
+  for (const ir::Root& r : nest.get<NestStmt>().roots)
+    if (!p.axis(r.axis).reduce && chooses.count(r.iter) > 0 && !ir::same(covered_extent(p, r.axis), r.extent)) return &r;
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<std::string> misplaced(const Program& p, const Stmt& nest, Id recurrence) {
@@ -173,6 +194,8 @@ std::optional<std::string> misplaced(const Program& p, const Stmt& nest, Id recu
     }
   if (const Stmt* loop = skewed_around(p, nest, *around, path))
     return stage.name + ", computed at once for points of several iterations of " + p.axis(loop->get<LoopStmt>().axis).name;
+  if (const ir::Root* r = past_its_steps(p, nest, p.stage(recurrence)))
+    return stage.name + ", computed past the end of " + p.axis(r->axis).name + ", which is split with Tail::pad";
   // What threads share is computed for all of them at once, where others have not come as far (analysis/regions/relax.h).
   const auto& buffers = stage.buffers;
   if (std::any_of(buffers.begin(), buffers.end(), [&](Id b) { return p.buffer(b).scope == Scope::shared; })) {

@@ -517,6 +517,7 @@ std::vector<Interval> required_region(const Program& p, Id nest_id, Steps steps)
       any = true;
     }
     if (steps == Steps::before) close_box(p, stage, box);
+    for (Interval& i : box) i = over_threads(p, path, stage, i, facts_at(p, path));
     return any ? box : std::vector<Interval>{};
   }
   throw InternalError("required_region of a nest that is not in the program");

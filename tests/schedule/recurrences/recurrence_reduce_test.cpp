@@ -48,6 +48,7 @@ TEST_CASE("a stage inside is named by its recurrence") {
   says(refusal(s, [&] { l.inside("sum"); }), {"the name of a stage inside of L", "sum; inside are: "});
   l.parallel(l.spatial<2>()[0]);  // rows of a column are free
   const Stage sums = l.inside("L_sum2");
+  says(refusal(s, [&] { sums.split(sums.spatial<2>()[1], 4, Tail::pad); }), {"computed past the end of", "Tail::pad"});
   sums.parallel(sums.spatial<2>()[0]);
   says(s.to_cpp(), {".inside(\"L_sum2\")"});
 }

@@ -153,6 +153,27 @@ TEST_CASE("store_at needs a loop around all that use the values") {
   c.same();
 }
 
+TEST_CASE("a ring in shared memory has room for the windows of all threads") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", f32, {N}), out = lang::make_output("out", f32, {N});
+  const Tensor t = compute("t", {N}, [&](Var i) { return x(i) * 2; });
+  const Tensor y = compute("y", {N}, [&](Var i) { return t(i) + 1; });
+  lang::bind(out, y);
+  const lang::Built built = lang::build_program("rings", {x, out});
+  for (const Scope scope_of_t : {Scope::shared, Scope::stack}) {
+    Schedule s(built, Target::parse("cuda-sm_80"));
+    auto [io, ii] = s[y].split(s[y].spatial<1>()[0], 32);
+    auto [v, k] = s[y].split(ii, 16);
+    s[y].bind(io, gpu::block_x).vthread(v);
+    s[t].store_in(scope_of_t).compute_at(k);
+    if (scope_of_t == Scope::shared)
+      says(refusal(s, [&] { s[t].fold(0, 2); }), {"a ring with room for what is live at once: dimension 0 of t holds"});
+    else
+      s[t].fold(0, 2);
+  }
+}
+
 TEST_CASE("slide and fold need a window, storage outside and room") {
   Blur b;
   auto [y, x] = b.s[b.out].spatial<2>();
