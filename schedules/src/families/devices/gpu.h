@@ -31,9 +31,9 @@ struct VectorTerms {
 };
 
 // Empty if there are none but those `elsewhere`, which are copied, if rows are short or no multiple of an access, and on
-// devices without such accesses.
+// devices without such accesses. `own_rows`: of those alone that it reads at [.., k].
 std::optional<VectorTerms> vector_terms(const Schedule& s, const Stage& reduction, int threads,
-                                        const std::set<ir::Id>& elsewhere, Where where);
+                                        const std::set<ir::Id>& elsewhere, bool own_rows, Where where);
 
 // for ko, for ki in threads               thread_x, combined over threads
 //   neighbours of each buffer             registers; one access, where the rows of a call are aligned

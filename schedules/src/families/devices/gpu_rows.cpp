@@ -191,7 +191,7 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
   for (const auto& [id, readers] : often) copied.insert(id);
   const bool by_vectors = read_arguments(s, members);
   const auto vectors_of = [&](const Stage& stage) {
-    return by_vectors ? vector_terms(s, stage, threads, copied, where) : std::nullopt;
+    return by_vectors ? vector_terms(s, stage, threads, copied, rows > 1, where) : std::nullopt;
   };
   Loop row;  // where what a row needs is computed
   if (!outer.empty()) {

@@ -17,7 +17,7 @@
 namespace ashlar::schedules::detail {
 
 std::optional<VectorTerms> vector_terms(const Schedule& s, const Stage& reduction, int threads,
-                                        const std::set<ir::Id>& elsewhere, Where where) {
+                                        const std::set<ir::Id>& elsewhere, bool own_rows, Where where) {
   const ir::Program& p = s.scheduled().program;
   const ir::Stage& d = definition(s, reduction);
   const std::vector<Loop> loops = reduction.reduction_loops(where);
@@ -34,6 +34,7 @@ std::optional<VectorTerms> vector_terms(const Schedule& s, const Stage& reductio
         const Index i = index_of(at[k], d);
         const auto by = i.coefficients.find(term);
         return k + 1 < at.size() ? !i.moves_with(term) && !i.from_data
+               : own_rows        ? i.plain(term)
                                  : !i.bent && !i.from_data && by != i.coefficients.end() && by->second == 1;
       };
       bool fits = !at.empty() && p.buffer(id).stage == 0 && p.buffer(id).role != ir::Role::constant && elsewhere.count(id) == 0;
