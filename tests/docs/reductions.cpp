@@ -78,7 +78,8 @@ Group reductions() {
        "pass of maximum and sums, a part at a time.",
        "The terms are a stage that alone reads the maximum; sums of parts of them, or of products with them, read it, each "
        "added up "
-       "by one stage, in as many parts. `rescale` is tested on sample values, not proved.",
+       "by one stage, in as many parts. A part of the maximum has the terms that the same part of the sums reads, so none "
+       "exceeds it. `rescale` is tested on sample values, not proved.",
        on<Weights>([](Weights& p, Schedule& s, Show& show) {
          const Tensor &top = p.top, &e = p.e, &total = p.total;
          REFUSED(s[e].rebase(top, [](Expr old, Expr now) { return exp(old - now); }));

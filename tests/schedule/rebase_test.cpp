@@ -84,4 +84,30 @@ TEST_CASE("parts have maxima of their own, and one pass adds them up") {
   CHECK(has(t.s.to_cpp(), "s[e].rebase(top, [](Expr old, Expr now)"));
 }
 
+// x[j] - the maximum of other elements is not bounded by 0, so a term would overflow where the program does not.
+TEST_CASE("a term may not exceed the maximum that it reads") {
+  enum class Leader { parts_of_another_size, another_order, even_elements };
+  for (const auto& [leader, says] : {std::pair{Leader::parts_of_another_size, "whose parts have 64 terms, not 50"},
+                                     {Leader::another_order, "and exp(x["},
+                                     {Leader::even_elements, "terms of top_rf only where"}}) {
+    lang::DefinitionScope scope;
+    Tensor x = lang::make_input("x", f32, {100}), y = lang::make_output("y", f32, {});
+    Axis k{"k", 100};
+    Tensor top = compute("top", [&] {
+      return maximum(leader == Leader::another_order ? x(99 - k) : x(k),
+                     leader == Leader::even_elements ? k.where(k % 2 == 0) : AxisList{k});
+    });
+    Tensor e = compute("e", {{"j", 100}}, [&](Var j) { return exp(x(j) - top()); });
+    Tensor total = compute("total", [&] { return sum(e(k), k); });
+    const lang::Built built = (lang::bind(y, total), lang::build_program("led", {x, y}));
+    Schedule s{built, Target::parse("x86-64-v3")};
+    s[top].rfactor(s[top].split(s[top].reduction(), leader == Leader::parts_of_another_size ? 64 : 50).outer);
+    s[total].rfactor(s[total].split(s[total].reduction(), 50).outer);
+    const std::string said = refusal(s, [&] { s[e].rebase(top, factor); });
+    CAPTURE(said);
+    CHECK(has(said, "expected parts of top_rf that have what e reads at the same elements"));
+    CHECK(has(said, says));
+  }
+}
+
 }  // namespace ashlar::test

@@ -96,4 +96,6 @@ TEST_CASE("no assembler, one that does not run, one that is too old, one that fa
       "test \"$1\" = --help && { echo '  =sm_90  - SM 90'; exit 0; }\necho; echo 'error: bad bytes' >&2; exit 5\n");
   CHECK(refusal(fails.path).find("expected bytecode that tileiras assembles, found IT, which returned 5: error: bad bytes") !=
         std::string::npos);
+  const Standin silent("exit 0\n");
+  CHECK(refusal(silent.path).find("expected machine code from tileiras, found IT, which wrote none") != std::string::npos);
 }

@@ -44,6 +44,25 @@ TEST_CASE("a product: loads by views, mma, ragged in all dimensions") {
         {{"M", 3}, {"N", 5}, {"K", 0}}});
 }
 
+TEST_CASE("products of 8-bit floats, by mma") {
+  for (const Type type : {e4m3, e5m2}) {
+    lang::DefinitionScope scope;
+    Symbol M{"M"}, N{"N"}, K{"K"};
+    Tensor A = lang::make_input("A", type, {M, K}), B = lang::make_input("B", type, {K, N}),
+           C = lang::make_output("C", f32, {M, N});
+    Axis k{"k", K};
+    Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return sum(f32(A(i, k)) * f32(B(k, j)), k); });
+    const lang::Built built = (lang::bind(C, result), lang::build_program("bytes", {A, B, C}));
+    Schedule s = scheduled(built);
+    auto [i, j] = s[result].spatial<2>();
+    auto [io, jo, ii, ji] = s[result].tile(i, j, 16, 16);
+    auto [ko, ki] = s[result].split(s[result].reduction(), 32);
+    s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
+    CHECK(ir::tile::text(lowered(s)[0].kernel).find("mma") != std::string::npos);
+    same(built, s, {{{"M", 17}, {"N", 16}, {"K", 70}}, {{"M", 1}, {"N", 1}, {"K", 1}}});
+  }
+}
+
 TEST_CASE("products of a batch, with a transposed factor, of bytes, of f32") {
   {
     lang::DefinitionScope scope;

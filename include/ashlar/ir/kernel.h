@@ -81,21 +81,21 @@ struct KFor {  // var runs over [begin, begin + extent); not at all if extent <=
   std::string name;  // for people
   Expr begin, extent;
   LoopKind kind = LoopKind::serial;  // a finished kernel has serial and parallel loops
-  KBody body = {};
+  KBody body;
   ThreadAxis bound_to = {};  // bound: to what, until launches are made
   Boxed<Ring> ring = {};     // pipelined; none in a finished kernel
 };
 
 struct KIf {
   Expr condition;  // one bool
-  KBody body = {}, otherwise = {};
+  KBody body, otherwise;
 };
 
 struct KLet {
   Id var = 0;
   std::string name;  // for people
   Expr value;
-  KBody body = {};  // the scope of the variable
+  KBody body;  // the scope of the variable
 };
 
 struct KStore {

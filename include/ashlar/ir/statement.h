@@ -136,7 +136,7 @@ struct NestStmt {
   std::vector<Slide> slides = {};
   Id after = 0;  // reverse_compute_at: the producing stage whose finished points decide the box of this nest; 0: none
   std::optional<Sibling> sibling = {};
-  std::vector<Stmt> body = {};  // in order of execution
+  std::vector<Stmt> body;  // in order of execution
 };
 
 struct LoopStmt {
@@ -155,7 +155,7 @@ struct LoopStmt {
   // call shows whether they do.
   bool any_alignment = false;
   std::optional<Pipeline> pipeline = {};
-  std::vector<Stmt> body = {};  // in order of execution
+  std::vector<Stmt> body;  // in order of execution
 };
 
 struct BlockStmt {

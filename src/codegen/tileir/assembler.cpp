@@ -97,10 +97,15 @@ std::string cubin(const std::string& code, std::string_view chip, Where where) {
            "none", where);
   const Folder folder;
   const fs::path input = folder / "kernel.tileirbc", output = folder / "kernel.cubin", said = folder / "said";
-  std::ofstream(input, std::ios::binary) << code;
+  if (!(std::ofstream(input, std::ios::binary) << code << std::flush))
+    throw InternalError("the bytecode cannot be written to " + input.string());
   const int result = run({program, "--gpu-name=" + std::string(chip), "-o", output.string(), input.string()}, said);
   if (result == 127) refuse(what, "tileiras, the assembler of CUDA Tile IR", program + ", which does not run", where);
-  if (result == 0) return read(output);
+  if (result == 0) {
+    std::string made = read(output);
+    if (made.empty()) refuse(what, "machine code from tileiras", program + ", which wrote none", where);
+    return made;
+  }
   const std::string error = first_line(read(said));
   if (run({program, "--help"}, said) == 0 && read(said).find("=" + std::string(chip) + " ") == std::string::npos)
     refuse(what, "a tileiras that knows " + std::string(chip) + " (a later one may)", program + ", which does not", where);

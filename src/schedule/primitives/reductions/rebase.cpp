@@ -14,7 +14,8 @@
 // is rebased follow as well, sums of vectors too.
 //
 // Legality: REASSOC of the sums; the terms obey the rescale, term(now) = term(old) * rescale(old, now), which is looked at for
-// a few values, as it is declared and not proved.
+// a few values, as it is declared and not proved. A part of the leader has the terms that the part of the sums reads, so a term
+// is bounded by its part's maximum as it was by the maximum of all: exp(x - top_rf) cannot overflow where exp(x - top) does not.
 #include <algorithm>
 
 #include "schedule/calls.h"
@@ -159,6 +160,69 @@ std::vector<Follower> followers_of(Context& c, const ir::Stage& terms, const ir:
   return all;
 }
 
+// Does `e` have `part` in it, evaluated wherever e is?
+bool has(const Expr& e, const Expr& part) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) { return found = found || ir::same(x, part), !found; });
+  return found;
+}
+
+// The same of a term under a condition: select(when, term, nothing), where e has term inside of a select of that condition.
+bool has_masked(const Expr& e, const Expr& part) {
+  if (has(e, part)) return true;
+  if (!ir::is(part, ir::Op::select)) return false;
+  const auto own = ir::args_of(part);
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) {
+    found = found || (ir::is(x, ir::Op::select) && ir::same(ir::args_of(x)[0], own[0]) && has(ir::args_of(x)[1], own[1]));
+    return !found;
+  });
+  return found;
+}
+
+// Part p of the leader has the leader's own terms at exactly the elements that part p of the sums adds.
+void require_same_parts(const Context& c, const ir::Stage& terms, const ir::Stage& parts, std::size_t place, std::size_t rank,
+                        const Follower& f) {
+  const std::string expected = "parts of " + parts.name + " that have what " + terms.name + " reads at the same elements";
+  const ir::IterVar *number = nullptr, *term = nullptr;
+  ir::Substitution at_element;
+  for (std::size_t d = 0, own = 0; d < parts.iters.size(); ++d) {
+    const ir::IterVar& v = parts.iters[d];
+    if (v.kind == ir::IterKind::reduce) {
+      if (term) c.refuse(expected, parts.name + ", which reduces over more than one variable");
+      term = &v;
+    } else if (d == place) {
+      number = &v;
+    } else {
+      at_element.emplace_back(terms.iters[own++].id, ir::var(v.id, v.name));
+    }
+  }
+  std::int64_t size = 0;
+  if (!number || !term || at_element.size() != rank || parts.values.size() != 1 || parts.scatters() ||
+      !ir::is_int(term->begin, std::int64_t{0}) || !ir::is_int(term->end, &size) || size != f.size)
+    c.refuse(expected, parts.name + ", whose parts have " + (term ? ir::text(term->end) : "no") + " terms, not " +
+                           std::to_string(f.size));
+  analysis::Facts facts = analysis::facts_of_arguments(c.p);
+  const Expr element = analysis::simplify(ir::add(f.begin, ir::add(ir::mul(ir::var(number->id, number->name), ir::index(f.size)),
+                                                                  ir::var(term->id, term->name))),
+                                          facts);
+  const ir::IterVar& counts = terms.iters[f.dim];
+  at_element.emplace_back(counts.id, element);
+  const auto simple = [&](const Expr& e) {
+    return ir::transform(e, [&](const Expr& x) { return x.type().is_index() ? analysis::simplify(x, facts) : x; });
+  };
+  const Expr met = simple(parts.values.front()), term_there = simple(ir::substitute(terms.values.front(), at_element));
+  if (!has_masked(term_there, met))
+    c.refuse(expected, ir::text(met) + " of " + parts.name + " and " + ir::text(term_there) + " of " + terms.name);
+  facts.bound(number->id, 0, std::nullopt);
+  facts.bound(term->id, 0, size - 1);
+  if (!counts.begin.empty()) facts.assume(ir::le(counts.begin, element));
+  if (!counts.end.empty()) facts.assume(ir::lt(element, counts.end));
+  for (const Expr& condition : parts.domain)
+    if (!analysis::can_prove(condition, facts))
+      c.refuse(expected, "terms of " + parts.name + " only where " + ir::text(condition));
+}
+
 void apply_rebase(Context& c) {
   // match
   ir::Stage& terms = c.stage(0);
@@ -179,6 +243,7 @@ void apply_rebase(Context& c) {
   require_plain(c, terms, only_nest(c, terms));
   const std::vector<Follower> followers = followers_of(c, terms, leader, rank);
   // prove
+  require_same_parts(c, terms, *parts, place, rank, followers.front());
   for (const Follower& f : followers)
     prove_reassociation(c, c.p.stage(f.whole), "its parts are rescaled", "two parts, the second with a larger maximum");
   try_rescale(c, sampled, rescale, type, rises);
