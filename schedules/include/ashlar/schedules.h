@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Schedules by family: functions that schedule one kind of operator each, in namespace ashlar::schedules. Which function takes
-// which operator: docs/ops.md, "Schedules by family". They consist of primitives, with sizes chosen for the registers and
-// caches of the target, as an option of 0 asks. Stages are passed as s[tensor] and must have no schedule yet. The comments draw
-// the loops that result, outermost first.
+// Schedule families: each function in namespace ashlar::schedules schedules one kind of operator. docs/ops.md, "Schedules by
+// family", says which function suits which operator. A family is built from primitives. An option left at 0 lets it choose the
+// size from the registers and caches of the target. Pass stages as s[tensor]; they must not have a schedule yet. The comments
+// draw the resulting loops, outermost first.
 #include <ashlar/schedules/attention.h>
 #include <ashlar/schedules/attention_decode.h>
 #include <ashlar/schedules/by_default.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// attention: schedules attention in parallel blocks of queries. A block has as many queries as a register tile has rows. Its
+// attention: schedules attention in parallel blocks of queries, as many in a block as a register tile has rows. The block's
 // scores for all keys, their softmax and the weighted values stay in the first-level cache.
 //
 //   auto y = ops::attention(q, k, v);
@@ -18,18 +18,18 @@
 // Sums and maxima are regrouped. With `split_heads`, the panels of all heads and batches are packed first. With fewer than 8
 // heads and possibly several batches b, the loop over both is parallel, and each iteration packs its own panels.
 //
-// Packing does not pay for few queries. Where their number is known to be at most 4, `attention` makes the schedule of
-// attention_decode.h. `attention_by_size` makes both, and each call chooses.
+// Packing does not pay off for a few queries. If their number is known to be at most 4, `attention` uses the schedule of
+// attention_decode.h instead. `attention_by_size` generates both, and each call picks one.
 #include <ashlar/schedules/attention_decode.h>
 
 namespace ashlar::schedules {
 
-// `y` is the result of ops::attention(q, k, v, …), with any mask, causality and groups; its stages are unscheduled. q, k and v
-// are inputs of f32 or f64. Refused: other arguments, and GPUs. With a `tile_i`, even few queries use packed panels.
+// `y` is the result of ops::attention(q, k, v, …) with any mask, causality and groups, and has no schedule yet. q, k and v are
+// inputs of f32 or f64. Other arguments and GPUs are refused. If `tile_i` is set, even a few queries use packed panels.
 void attention(Schedule& s, const ops::Attention& y, const Tensor& q, const Tensor& k, const Tensor& v,
                const AttentionOptions& o = {}, Where where = Where::current());
 
-// The same for any number of queries: a variant (`specialize`) handles calls with few.
+// The same for any number of queries. A variant (`specialize`) handles calls with at most 4.
 void attention_by_size(Schedule& s, const ops::Attention& y, const Tensor& q, const Tensor& k, const Tensor& v,
                        const AttentionOptions& o = {}, Where where = Where::current());
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// attention_decode: schedules attention of few queries over many keys, as in the decoding of a language model. K and V are read
-// once, unpacked. The kernel takes the time to read them.
+// attention_decode: schedules attention of a few queries over many keys, as when a language model decodes. K and V are read
+// once and are not packed, so the kernel is bound by memory bandwidth.
 //
 //   auto y = ops::attention(q, k, v);              // q: [B, G H, 1, D], k: [B, H, N, D]
 //   schedules::attention_decode(s, y, q, v);
@@ -25,12 +25,12 @@ struct Attention;
 namespace ashlar::schedules {
 
 struct AttentionOptions {
-  int tile_i = 0;            // queries in a register tile; 0: as many as the registers of the target hold
-  bool split_heads = false;  // there are fewer heads than threads, or heads of queries share one of keys
+  int tile_i = 0;            // queries in a register tile; 0: as many as the target's registers hold
+  bool split_heads = false;  // set it if there are fewer heads than threads, or if query heads share a key head
   bool parallel = true;
 };
 
-// Takes the arguments of `attention`, which calls it for few queries. `tile_i` has no effect. Correct for any number of
+// Accepts what `attention` accepts, which calls it for a few queries. `tile_i` has no effect. Correct for any number of
 // queries; a register tile of `weighted` holds 4.
 void attention_decode(Schedule& s, const ops::Attention& y, const Tensor& q, const Tensor& v, const AttentionOptions& o = {},
                       Where where = Where::current());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The default schedule, for programs without one: how each stage is classified, where it is computed, in which tiles, lanes and
-// threads, and why (docs/default.md).
+// The default schedule, for programs that have none. It classifies each stage, decides where the stage is computed and in which
+// tiles, lanes and threads, and says why (docs/default.md).
 //
 //   void schedule(Schedule& s) override { schedule_by_default(s); }
 //
@@ -10,9 +10,9 @@
 //   y: elementwise; tiles: i by 32, j by 512, vectors of 16 along ji, io in parallel
 //       each point by itself
 //
-// It handles every program. Each step is proved as if a user had made it; where one is refused, the next best is tried, and the
-// choices say so. Stages that are already scheduled stay as they are. No value changes, except for the rounding of sums that
-// are regrouped (`regroup`).
+// It handles every program. Each step is proved as if a user had written it. If a step is refused, the scheduler tries the next
+// best one and records that in its choices. Stages that already have a schedule are left alone. Results do not change, except
+// for the rounding of regrouped sums (`regroup`).
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,11 +32,11 @@ enum class Family {
   row_reduction,     // over neighbours in memory; one result for each row
   column_reduction,  // over elements that lie apart; results are neighbours
   full_reduction,    // one result
-  matmul,            // matrix multiplications and the like, also convolutions: two factors, each with dimensions of its own
-  stencil,           // neighbours of a point; a window that is summed
+  matmul,            // two factors, each with dimensions of its own: matrix multiplications, convolutions and the like
+  stencil,           // reads the neighbours of a point, or sums over a window
   transposition,
-  gather,      // an index of a read comes from data
-  scatter,     // the index that is written comes from data
+  gather,      // reads at indices that come from data
+  scatter,     // writes at indices that come from data
   recurrence,  // reads itself
   external,    // computed by a C function
   other
@@ -44,18 +44,19 @@ enum class Family {
 const char* name_of(Family);
 
 struct DefaultOptions {
-  // Reductions of floats may be regrouped (rfactor), so that lanes and threads have partial sums. Sums then round differently.
-  // Without it, all results have the bits of the unscheduled program.
+  // Regroup reductions of floats (rfactor), so that lanes and threads keep partial sums. Sums then round differently. If off,
+  // all results equal those of the unscheduled program bit for bit.
   bool regroup = true;
   bool parallel = true;     // loops may run on the pool of threads
   std::int64_t extent = 0;  // the assumed value of a Symbol, within its facts; 0: 1024, and enough work for threads
-  // Elementwise results that are larger than the last-level cache are stored past the caches (x86-64). Their sizes must be
-  // known: numbers, or assumed by `extent`.
+  // Store elementwise results that exceed the last-level cache with non-temporal stores (x86-64). Their sizes must be known:
+  // numbers, or assumed by `extent`.
   bool stream = true;
-  // Instructions that treat subnormal numbers as 0 may be used (vdpbf16ps, for matrix multiplications of bf16 on x86).
+  // Allow instructions that treat subnormal numbers as 0 (vdpbf16ps, for matrix multiplications of bf16 on x86).
   bool subnormals_as_zero = false;
-  // Matrix multiplications of f16 and bf16 with sums in f32, and of bytes, may use the tensor cores of NVIDIA devices, which add
-  // floats in an order of their own (docs/ir.md, "Tensor cores"). Not for floats where `regroup` is off. f32 never does.
+  // Allow the tensor cores of NVIDIA devices for matrix multiplications of f16 and bf16 with sums in f32, and of bytes. They
+  // add floats in an unspecified order (docs/ir.md, "Tensor cores"), so floats also need `regroup`. Products of f32 never use
+  // them.
   bool tensor_cores = true;
 };
 
@@ -72,7 +73,7 @@ struct Choices {
   const Choice* find(const std::string& stage) const;
 };
 
-// Schedules all stages that have no schedule, and returns what it chose.
+// Schedules every stage that has no schedule, and returns what it chose.
 Choices by_default(Schedule&, const DefaultOptions& = {}, Where = Where::current());
 
 }  // namespace schedules
@@ -80,7 +81,7 @@ Choices by_default(Schedule&, const DefaultOptions& = {}, Where = Where::current
 // The same, in namespace ashlar.
 schedules::Choices schedule_by_default(Schedule&, const schedules::DefaultOptions& = {}, Where = Where::current());
 
-// The same for a program without a Schedule: makes one.
+// The same for a program that has no Schedule object yet; makes one.
 struct ScheduledByDefault {
   Schedule schedule;
   schedules::Choices choices;

@@ -12,26 +12,26 @@
 //       for w in 4                               warp: 16 queries, all in its registers
 //         for bj (32 keys)                       K and V tiles: a ring of two in shared memory, copied asynchronously
 //           scores 16 x 32                       by mma
-//           maximum of the tile, exponentials    four lanes have a row; shfl.sync brings together what they have
+//           maximum of the tile, exponentials    four lanes share a row and combine their parts by shfl.sync
 //           sum of the tile; exponentials V      by mma
-//           maximum, sum, weighted (16 x E)      what is there and the tile, the one with the smaller maximum rescaled
+//           maximum, sum, weighted (16 x E)      combined with the tile; the side with the smaller maximum is rescaled
 //         weighted / sum
 //
-// One pass over the keys: scores are computed once, and each tile has a maximum of its own, by which its exponentials are
-// taken (Milakov and Gimelshein, 2018; Dao, FlashAttention-2, 2023). The steps are rfactor, rebase and roll, so sums are
-// regrouped, and a tile is multiplied by the exponential of the difference of two maxima, at most once for every tile after it.
-// All lengths are right, those that no tile divides too.
+// There is one pass over the keys. Scores are computed once, and the exponentials of a tile are taken relative to that tile's
+// own maximum (Milakov and Gimelshein, 2018; Dao, FlashAttention-2, 2023). The schedule consists of rfactor, rebase and roll.
+// It regroups sums, and multiplies a tile by the exponential of a difference of maxima at most once for each later tile.
+// Correct for every length, whether or not tiles divide it.
 //
-// Both products are of tensor cores: of f16 and bf16 with scores in f32, from sm_80 on. They add floats in an order of their
-// own (docs/ir.md, "Tensor cores"), and the exponentials are rounded to the type of v where they are multiplied
-// (ampere::mma_rounding_left), which is as far off as the rounding of the result is.
+// Both products run on tensor cores: f16 or bf16 with scores in f32, from sm_80 on. Tensor cores add floats in an unspecified
+// order (docs/ir.md, "Tensor cores"). The exponentials are rounded to the type of v before they are multiplied
+// (ampere::mma_rounding_left), an error of the same size as that of rounding the result.
 //
-// Queries that do not see all keys (causal, a window, a mask of bool) need ops::AttentionOptions::finite: tensor cores have no
-// conditions, and multiply v of an unseen key by 0. Tiles of which no query sees a key are computed too. A mask that is added
-// needs nothing.
+// If queries do not see all keys (causal, a window, a bool mask), set ops::AttentionOptions::finite: tensor cores cannot skip a
+// term, so they multiply v of an unseen key by 0. Tiles without any visible key are computed too. An additive mask needs no
+// promise.
 //
-// Refused: another device or type; lengths D and E of a query and a value of more than 256 elements; queries that
-// do not see all keys, without `finite`.
+// Refused: other devices and types; queries or values of more than 256 elements (D, E); queries that do not see all keys,
+// unless `finite` is set.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::ops {

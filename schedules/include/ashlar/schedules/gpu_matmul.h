@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // gpu_matmul: schedules matrix multiplications on a device, C[.., i, j] = sum over k of A[.., i, k] B[.., k, j], for extents of
-// any size. Tiles of both factors lie in shared memory; each thread has a tile of sums in registers.
+// any size. Tiles of both factors are copied to shared memory, and each thread keeps a tile of sums in registers.
 //
 //   schedules::gpu_matmul(s, s[C], A, B);
 //   schedules::gpu_matmul(s, s[scores], queries, keys, {.transposed_b = true});       // B[.., j, k]
@@ -10,7 +10,7 @@
 //
 //   for b                                   block_z: the dimensions before i and j, if any
 //     for bi (128 rows), for bj (128 columns)         block_y, block_x
-//       for v in 2                          virtual threads: each thread has columns at two places, 64 apart
+//       for v in 2                          virtual threads: each thread has two groups of columns, 64 apart
 //         for ti, tj in 16                  thread_y, thread_x
 //           sums, 8 x 4 in registers:
 //             for ko (8 at a time)
@@ -18,20 +18,20 @@
 //               for ki in 8: 8 x 4 sums     unrolled
 //           8 x 4 results
 //
-// On Vulkan threads read tiles in shared memory as vectors of four, copies move four elements at a time, and a block has the
-// threads that the device has: for vulkan-128 it computes 64 x 128 results. With the feature dot8 products of bytes are dot
-// products of four steps of k, equal to the bit.
+// On Vulkan, threads read tiles in shared memory as vectors of four, and copies move four elements at a time. The size of a
+// block follows the device: for vulkan-128 it computes 64 x 128 results. With the feature dot8, products of bytes are dot
+// products of four steps of k, with the same bits.
 //
-// Sums in registers over tiles in shared memory are described by Volkov and Demmel, Benchmarking GPUs to tune dense linear
-// algebra, 2008. Neighbouring threads each read 4 neighbours of a row of the B tile, and share one element of the A tile. Sums
-// keep their order. Correct for every extent. From sm_80 on the tiles are copied asynchronously, 16 bytes at a time where rows
-// begin and end at multiples of 16 bytes, which each call shows; the tile of a B that is read at [.., j, k] by elements, since
-// neighbouring threads read neighbouring rows of it, which then start in other banks.
+// The method is that of Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra, 2008. Neighbouring threads each read
+// 4 neighbours of a row of the B tile, and share one element of the A tile. Sums keep their order. Correct for every extent.
+// From sm_80 on, tiles are copied asynchronously, 16 bytes at a time if rows begin and end at multiples of 16 bytes; each call
+// tests that. If B is read at [.., j, k], its tile is copied by elements: neighbouring threads read neighbouring rows of it,
+// and this lets the rows start in different banks.
 //
-// On CUDA, products of f16 and bf16 with sums in f32, and of bytes with sums in i32, are computed by tensor cores instead,
-// which add floats in an order of their own (docs/ir.md, "Tensor cores"); {.math = GpuMatmulOptions::Math::exact} refuses them,
-// and f32 gets them if `math` asks for tf32. A block computes 128 x 128 results, each of its four warps 64 x 64; 64 x 64 and 32
-// x 32 where the sizes are numbers and so small that most of the chip would be idle:
+// On CUDA, tensor cores compute products of f16 and bf16 with sums in f32, and of bytes with sums in i32. They add floats in an
+// unspecified order (docs/ir.md, "Tensor cores"). {.math = GpuMatmulOptions::Math::exact} turns them off; `math` can also ask
+// for tf32, which uses them for f32. A block computes 128 x 128 results, and each of its four warps 64 x 64. If the sizes are
+// numbers and so small that most of the chip would be idle, a block computes 64 x 64 and a warp 32 x 32:
 //
 //   for groups of bi, for bj, for bi in 8   block_z, block_y, block_x: neighbours run together and share tiles in L2
 //     for w in 4                            warp
@@ -41,19 +41,19 @@
 //           for kk                          64 rows of A, 64 columns of B in registers, by ldmatrix; 4 x 4 products by mma
 //       results
 //
-// The copies need rows that begin and end at multiples of 16 bytes. Each call shows whether they do; if not, elements are
-// copied one by one. A lane holds two neighbours of a row of the results, and stores them together where rows of the results
-// begin at multiples of two. threads_i, threads_j and block_k concern the form without tensor cores; tile_i and tile_j ask for
-// it.
+// The copies need rows that begin and end at multiples of 16 bytes. Each call tests that; if they do not, elements are copied
+// one by one. A lane holds two neighbours in a row of the result, and stores them together if rows begin at multiples of two
+// elements. threads_i, threads_j and block_k apply to the form without tensor cores; setting tile_i or tile_j selects that
+// form.
 //
-// Where these smaller blocks are still at most half as many as the chip has multiprocessors, and results have at least 1024
-// terms, the terms are cut into parts of at least 512, so many that there is a block for each multiprocessor if K suffices.
-// Blocks store the sums of their parts to global memory, and the threads of a second launch add those of their results in
-// order, so that two runs give the same bits. `part_k` says how long parts are, for other products too; all_k: there are none.
-// They are a regrouping, which products by tensor cores are in any case; without tensor cores only `part_k` asks for it.
+// If even these smaller blocks would occupy at most half of the multiprocessors, and K is at least 1024, K is split into parts
+// of at least 512 terms, enough for a block on each multiprocessor if K suffices. Blocks store the sums of their parts to
+// global memory, and a second launch adds them in order, so repeated runs give the same bits. `part_k` sets the length of a
+// part, for other products too; all_k turns parts off. Parts regroup sums, as tensor cores do anyway; without tensor cores only
+// `part_k` asks for them.
 //
-// Refused: a processor, a product with other loops or that reads A and B at other indices, a result with other dimensions, more
-// threads or shared memory than a block of the target has.
+// Refused: a CPU target, a product with other loops or other indices of A and B, a result with other dimensions, more threads
+// or shared memory than a block may have.
 #include <cstdint>
 
 #include <ashlar/schedule/schedule.h>
@@ -62,34 +62,34 @@ namespace ashlar::schedules {
 
 struct GpuMatmulOptions {
   enum class Math {
-    by_type,     // tensor cores for f16 and bf16 with sums in f32, and for bytes with sums in i32; all else by fma
-    exact,       // no tensor cores: every sum is the one that the definition says, to the bit
-    tf32,        // f32 by tensor cores, on factors that are rounded to tf32: 10 bits after the point
-    tf32_twice,  // f32 by tensor cores, on factors that are sums of two tf32 numbers (3xTF32): nearly as precise as f32
+    by_type,     // tensor cores for f16 and bf16 with sums in f32 and for bytes with sums in i32; fma for all else
+    exact,       // no tensor cores: every sum has the bits of the definition
+    tf32,        // f32 on tensor cores, with factors rounded to tf32: 10 bits after the point
+    tf32_twice,  // f32 on tensor cores, with each factor as a sum of two tf32 numbers (3xTF32): nearly as precise as f32
   } math = Math::by_type;
-  int threads_i = 0, threads_j = 0;  // in a block; 0: 16, or 8 x 16 where a block has 128
+  int threads_i = 0, threads_j = 0;  // threads of a block; 0: 16 x 16, or 8 x 16 if blocks have at most 128
   int tile_i = 0, tile_j = 0;        // rows and columns of one thread; 0: 8, or fewer if that covers a small product
-  // Steps of k between two copies. 0: 16 for f32 from sm_90 on, else 8; on Vulkan as many as are 64 bytes of a row, or fit.
+  // Steps of k to copy at a time. 0: 16 for f32 from sm_90 on, otherwise 8; on Vulkan, 64 bytes of a row, or as many as fit.
   int block_k = 0;
-  int stages = 0;  // tiles in the pipeline, of which all but one are being copied; 1: no pipeline; 0: 2, by tensor cores 4
-  // Terms of a result that a block adds up; a second launch adds the parts (CUDA). Rounded up to whole steps between two
-  // copies. 0: by tensor cores as described above, else all of them. Parts of f32 regroup a sum.
+  int stages = 0;  // depth of the copy pipeline; 1: no pipeline; 0: 2, or 4 with tensor cores
+  // Terms of a result that one block adds; a second launch adds the parts (CUDA). Rounded up to whole copies. 0: with tensor
+  // cores as described above, otherwise all of them. Parts of f32 regroup a sum.
   std::int64_t part_k = 0;
   static constexpr std::int64_t all_k = INT64_MAX;
-  // By tensor cores: rows of blocks in a group, whose blocks follow each other down, then beside each other, for the sake of
-  // L2. 0: 8, or fewer so that groups are full; 1: row after row.
+  // With tensor cores: rows of blocks in a group. Blocks of a group run down each column before the next column, which makes
+  // better use of L2. 0: 8, or fewer so that groups are full; 1: row by row.
   int raster = 0;
   bool transposed_a = false;  // A is read at [.., k, i]
   bool transposed_b = false;  // B is read at [.., j, k]
 };
 
-// `product` sums A times B over its only reduction. A and B are inputs or stages. Up to two dimensions may precede i and j; A
-// and B each have all of them or none.
+// `product` sums A times B over its only reduction variable. A and B are inputs or stages. Up to two dimensions may precede i
+// and j; A and B each have all of them or none.
 void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const GpuMatmulOptions& o = {},
                 Where where = Where::current());
 
-// The same with an elementwise stage after the product: `result` is computed while the sums are in registers, and the product
-// is not stored.
+// The same with an elementwise stage after the product: `result` is computed while the sums are still in registers, and the
+// product is not stored.
 void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const Stage& result,
                 const GpuMatmulOptions& o = {}, Where where = Where::current());
 

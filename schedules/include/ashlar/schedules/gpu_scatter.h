@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// gpu_scatter: schedules a scatter of integers into few elements on a device, as a histogram, in two launches. Each block has a
-// result of its own in shared memory, which its threads update atomically:
+// gpu_scatter: schedules a scatter of integers into a few elements (a histogram) on a device, as two launches. Each block has
+// its own result in shared memory, which its threads update atomically:
 //
 //   for part in (N + 32767) / 32768         block_x
 //     own result = init                     shared memory
@@ -11,15 +11,15 @@
 //
 //   schedules::gpu_scatter(s, s[counts]);
 //
-// Integers have the same sums in any order, so every result is exact. Steps over several dimensions are divided along the
-// first. Correct for every extent. Refused: a processor, a stage that is not a scatter, a result whose size is not constant or
-// more than shared memory holds, a combiner or type that shared memory has no atomic instruction for.
+// Integer sums do not depend on their order, so results are exact. Steps over several dimensions are divided along the first.
+// Correct for every extent. Refused: a CPU target, a stage that is not a scatter, a result whose size is not constant or
+// exceeds shared memory, a combiner or type without an atomic instruction for shared memory.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
 struct GpuScatterOptions {
-  int threads = 0;            // in a block; 0: 256, or as many as the device has
+  int threads = 0;            // threads of a block; 0: 256, or the device's limit if that is lower
   std::int64_t part = 32768;  // steps for a block
 };
 

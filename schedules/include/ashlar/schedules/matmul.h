@@ -19,36 +19,37 @@
 //             product += partial; the first block stores
 //             stages that are fused into the tile, after the last block
 //
-// For A[.., k, i] there are several panels of A, in the order of k, and io is two loops.
+// For A[.., k, i], several panels of A are packed in the order of k, and io is two loops.
 //
-// Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008, describe the blocks and the cache levels that
-// hold them.
+// The blocks, and the cache levels that hold them, are those of Goto and van de Geijn, Anatomy of high-performance matrix
+// multiplication, 2008.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
 struct MatmulOptions {
-  int tile_i = 0;             // rows of a register tile; 0: as many as the registers of the target hold
+  int tile_i = 0;             // rows of a register tile; 0: as many as the target's registers hold
   int block_k = 0;            // steps of k between two updates of C; 0: 512
   int block_j = 0;            // panels of B in a block; 0: as many as fill the second-level cache twice
   int ahead = 32;             // prefetch distance in steps of k, for the panel of B; 0: no prefetch
   bool transposed_a = false;  // A is read at [.., k, i]
   bool transposed_b = false;  // B is read at [.., j, k]
-  // The product is not an output. It has storage of its own, which may be written past the end of the matrix.
+  // The product is not an output: it has its own storage, which may be written past the end of the matrix.
   bool padded = false;
   bool parallel = true;
 };
 struct MatmulLoops {
   Loop rows;  // over tiles of rows
   Loop tile;  // at the end of each iteration, one tile of the product is complete
-  // Loops of the panels over a few elements of A and of B. A stage that is a factor may be computed here, before it is packed:
+  // The loops of the packing over a few elements of A and of B. A factor that is a stage may be computed here, just before it
+  // is packed:
   //   s[B].compute_at(loops.b).vectorize(s[B].spatial<2>()[1], lanes);
   Loop a, b;
 };
 
-// `stage` sums A times B over its only reduction, in any type. A and B are inputs, or stages with declared domains. Up to two
-// dimensions may precede i and j; A and B each have all of them or none. Refused: a stage with other loops or with a schedule,
-// and reads of A and B at other indices.
+// `stage` sums A times B over its only reduction variable, in any type. A and B are inputs, or stages with declared domains. Up
+// to two dimensions may precede i and j; A and B each have all of them or none. Refused: a stage that has other loops or
+// already has a schedule, and other indices of A and B.
 MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulOptions& options = {},
                    Where where = Where::current());
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // matmul_direct: schedules small matrix multiplications, C[i, j] = sum over k of A[i, k] B[k, j], whose factors fit the inner
-// caches. Register tiles read both factors unpacked.
+// caches. Register tiles read both factors directly, without packing.
 //
 //   for jo   (tile_j columns)
 //     for io   (tile_i rows)                                       in parallel, as one loop
@@ -11,8 +11,8 @@
 
 namespace ashlar::schedules {
 
-// There are at least tile_i rows. The number of columns should be a multiple of two registers; otherwise the last tile has
-// masked lanes. Of the options, only tile_i and parallel have an effect.
+// There must be at least tile_i rows. The number of columns should be a multiple of two registers; otherwise the last tile has
+// masked lanes. Only the options tile_i and parallel have an effect.
 void matmul_direct(Schedule& s, const Stage& stage, const MatmulOptions& options = {}, Where where = Where::current());
 
 }  // namespace ashlar::schedules

@@ -2,13 +2,13 @@
 #pragma once
 // reduction: schedules one reduction of a large tensor.
 //
-// Over the last dimension, total = sum of x, neighbours in memory are terms of one sum:
+// Over the last dimension (total = sum of x), neighbours in memory are terms of one sum:
 //
 //   for ko in (N + 65535) / 65536            parallel: one partial result for each part
 //     for ki in 65536 / W, in 8 registers    vectorized, then a tree of halves (detail::reduce_in_lanes)
 //   total = the partial results, one after the other
 //
-// Over other dimensions, column[j] = sum over k of x[k, j], neighbours belong to different results, which stay in registers:
+// Over other dimensions (column[j] = sum over k of x[k, j]), neighbours belong to different results, which stay in registers:
 //
 //   for jo in J / (4 lanes)                  parallel
 //     for k in K
@@ -16,15 +16,15 @@
 //
 //   schedules::reduction(s, s[total]);
 //
-// Sums are regrouped. A reducer that forbids it (strict_sum) keeps its order; only its columns run in lanes. Correct for every
-// extent. Refused: a stage that is not a reduction, a scatter, a GPU.
+// Sums are regrouped. A reducer that forbids this (strict_sum) keeps its order, and only its columns run in lanes. Correct for
+// every extent. Refused: a stage that is not a reduction, a scatter, a GPU.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
 struct ReductionOptions {
-  int lanes = 0;                // a power of two; 0: as many as a register holds of the widest type of the stage
-  int accumulators = 8;         // registers of partial results, a power of two; for sums of columns at most 4
+  int lanes = 0;                // a power of two; 0: as many as a register holds of the stage's widest type
+  int accumulators = 8;         // registers of partial results, a power of two; at most 4 for column sums
   std::int64_t part = 1 << 16;  // terms of one part
   bool parallel = true;
 };
