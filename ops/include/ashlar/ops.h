@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The operator library: algorithms of the usual operators, as functions on tensors in namespace ashlar::ops. They have no
-// schedules. docs/ops.md has their conventions and which family of schedules fits which. Sums are in accumulator(type): f32 for
-// narrower floats, i32 for integers of at most 16 bits, otherwise the type itself. The parameter `where` is the line of the
-// caller, for refusals; leave it out.
+// The operator library: the algorithms of common operators, as functions on tensors in namespace ashlar::ops. They come without
+// schedules. docs/ops.md describes their conventions and the schedule family for each. Sums are computed in accumulator(type):
+// f32 for narrower floats, i32 for integers of at most 16 bits, otherwise the type itself. The parameter `where` records the
+// caller's line for refusals; leave it at its default.
 #include <ashlar/ops/activation.h>
 #include <ashlar/ops/attention.h>
 #include <ashlar/ops/conv.h>

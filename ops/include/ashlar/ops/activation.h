@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Activations: elementwise functions of floating-point types. Each is one stage with the shape of x. It is computed in
-// accumulator(type) and rounded to the type of x once. Errors are those of the math functions in the formula (docs/ir.md). A
-// NaN gives a NaN.
+// Activations: elementwise functions of floating-point types. Each is one stage with the shape of x, computed in
+// accumulator(type) and rounded to the type of x once. The error is that of the math functions in the formula (docs/ir.md). NaN
+// gives NaN.
 //
 //   Tensor y = ops::gelu(ops::dense(x, w, b), ops::Gelu::tanh);
 #include <ashlar/ops/common.h>
@@ -23,11 +23,11 @@ Tensor elu(const Tensor& x, double alpha = 1, Where where = Where::current());
 Tensor celu(const Tensor& x, double alpha = 1, Where where = Where::current());
 // scale elu(x, alpha), with the constants of Klambauer et al., Self-normalizing neural networks, 2017.
 Tensor selu(const Tensor& x, Where where = Where::current());
-// x P(X <= x) for a normal X (Hendrycks and Gimpel, 2016), in one of three forms:
+// x P(X <= x) for a standard normal X (Hendrycks and Gimpel, 2016), in one of three forms:
 //
-//   exact    x / 2 (1 + erf(x / sqrt 2)); the error is a few ulps of x / 2, also where the result is near 0
+//   exact    x / 2 (1 + erf(x / sqrt 2)); the error is a few ulps of x / 2, even where the result is near 0
 //   tanh     x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), an approximation
-//   tail     x / 2 erfc(-x / sqrt 2); keeps the relative error small in the left tail, and takes several times as long
+//   tail     x / 2 erfc(-x / sqrt 2); keeps the relative error small in the left tail, but takes several times as long
 //
 // Minus infinity gives NaN, as in PyTorch.
 enum class Gelu { exact, tanh, tail };
@@ -52,11 +52,11 @@ Tensor hard_swish(const Tensor& x, Where where = Where::current());
 Tensor threshold(const Tensor& x, Operand above, Operand otherwise, Where where = Where::current());
 // x - tanh(x).
 Tensor tanh_shrink(const Tensor& x, Where where = Where::current());
-// x moved towards 0 by the given distance: 0 if |x| is smaller.
+// Moves x towards 0 by the given distance: 0 if |x| is smaller.
 Tensor soft_shrink(const Tensor& x, double by = 0.5, Where where = Where::current());
 
-// a sigmoid(b), where a and b are the halves of x along the axis (Dauphin et al., 2017). Refused unless the extent is known to
-// be even: a number, or a Symbol with that fact.
+// a sigmoid(b), where a and b are the halves of x along the axis (Dauphin et al., 2017). The extent must be known to be even: a
+// number, or a Symbol with {.multiple_of = 2}.
 Tensor glu(const Tensor& x, int axis = -1, Where where = Where::current());
 // silu(gate) up. Both have the same shape (Shazeer, GLU variants improve transformer, 2020).
 Tensor swiglu(const Tensor& gate, const Tensor& up, Where where = Where::current());

@@ -9,38 +9,39 @@
 //   q: [B, G H, M, D]   k: [B, H, N, D]   v: [B, H, N, E]   y: [B, G H, M, E]; G query heads share a head of k and v, usually 1
 //
 // Floating-point types. Scores, exponentials and sums are in accumulator(type). A query that sees no key gives 0 (PyTorch gives
-// NaN), and reads nothing of k and v.
+// NaN) and does not read k or v.
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
 
-// The keys that a query sees: all of them (no); those up to its own index (first, as PyTorch's is_causal); those up to its
-// index counted from the ends, so query i of M sees keys up to i + N - M (last, as with a cache of keys).
+// The keys that a query sees. no: all of them. first: those up to its own index (PyTorch's is_causal). last: the same, counted
+// from the ends, so query i of M sees keys up to i + N - M, as with a cache of keys.
 enum class Causal { no, first, last };
 struct AttentionOptions {
   Causal causal = Causal::no;
   int groups = 1;    // query heads that share a head of k and v
-  int window = 0;    // the number of keys that a query sees, up to the causal one; 0: all
+  int window = 0;    // how many keys a query sees, ending with the last causal one; 0: all
   double scale = 0;  // 0: 1 / sqrt(D)
-  // What v holds for a key that a query does not see is finite, so that 0 times it adds nothing: then all terms are alike, as
-  // tensor cores need them (schedules::gpu_attention). Where it is infinite or NaN, so is the result. Of `attention`.
+  // A promise: v is finite even for keys that a query does not see, so 0 times v adds nothing. Tensor cores need this, since
+  // they cannot skip terms (schedules::gpu_attention). Where the promise is broken, the result is infinite or NaN. For
+  // `attention` only.
   bool finite = false;
 };
 
 struct Attention {
   Tensor scores;             // [B, G H, M, N], scaled, without the mask
-  Tensor maximum, exp, sum;  // of each row of visible scores; exp is 0 for a key that is not seen
+  Tensor maximum, exp, sum;  // over each row of visible scores; exp is 0 for a key that is not seen
   Tensor weighted, result;   // sum of exp v; the same divided by `sum`
   operator Tensor() const { return result; }
 };
 
-// `mask`: [M, N], a bool tensor that is true where a key is seen, or a tensor that is added to the scores; or Tensor().
+// `mask`: [M, N], either bool and true where a key is seen, or a tensor to add to the scores; Tensor() for no mask.
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o = {},
                     const Tensor& mask = Tensor(), Where where = Where::current());
 
 // The same in one pass over the keys. {maximum, sum, weighted} is one tuple with an associative combiner, so a schedule can
 // process blocks of keys separately and need not store a row of scores (Milakov and Gimelshein, 2018; Dao et al.,
-// FlashAttention, 2022). maximum and sum do not depend on e; `drop_dim` removes that dimension.
+// FlashAttention, 2022). maximum and sum do not depend on the element e of a value; `drop_dim` removes that dimension.
 struct OnlineAttention {
   Tensor scores, maximum, sum, weighted, result;
   operator Tensor() const { return result; }
@@ -50,14 +51,14 @@ OnlineAttention attention_online(const Tensor& q, const Tensor& k, const Tensor&
 
 // ---- rotary position embeddings (Su et al., RoFormer, 2021) ----------------------------------------------------------------
 
-// cos and sin of position base^(-2 p / D): [T, D / 2], f32. positions: [T], integers. D is even.
+// The cosine and sine of position base^(-2 p / D) for pairs p: [T, D / 2], f32. positions: [T], integers. D is even.
 struct RotaryTables {
   Tensor cos, sin;
 };
 RotaryTables rotary_tables(const Tensor& positions, int D, double base = 10000, Where where = Where::current());
-// Rotates pairs of elements of the last dimension of x, [..., T, D], by the angles of row t. A pair is p and p + D / 2
-// (GPT-NeoX, Llama), or 2 p and 2 p + 1 if `interleaved` (GPT-J). With tables of P columns, elements from 2 P on do not
-// change.
+// Rotates pairs of elements in the last dimension of x, [..., T, D], by the angles of row t. A pair is p and p + D / 2
+// (GPT-NeoX, Llama), or 2 p and 2 p + 1 if `interleaved` (GPT-J). If the tables have P columns, elements from 2 P on are
+// copied.
 Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false,
                         Where where = Where::current());
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What the operators share: checks of arguments, types of sums, broadcasting. docs/ops.md has the conventions.
+// Shared by all operators: argument checks, accumulator types, broadcasting. docs/ops.md describes the conventions.
 //
-// A check refuses at the line of the operator's caller, which is each operator's last parameter, and names the argument:
+// A failed check names the argument and the line of the operator's caller, which every operator takes as its last parameter:
 //   model.cpp:12: matmul: expected B [K, N] with K = 64, the extent of A in dimension 1, found 32
 #include <string>
 #include <utility>
@@ -28,7 +28,7 @@ namespace detail {
 
 using ashlar::detail::Access;
 
-// An argument as refusals print it.
+// An argument in the form in which refusals print it.
 std::string said(const Tensor& t, const char* argument, Where where);
 
 // ---- expressions over extents ----------------------------------------------------------------------------------------------
@@ -47,10 +47,10 @@ void expect_type(const char* op, const char* argument, const Tensor& t, Type typ
 void expect_float(const char* op, const char* argument, const Tensor& t, Where where);
 void expect_integer(const char* op, const char* argument, const Tensor& t, Where where);
 void expect_numbers(const char* op, const char* argument, const Tensor& t, Where where);
-// For a tensor that is added to sums or scales them: it has the type of the operands, or of their accumulator.
+// For a tensor that is added to sums or scales them: it must have the type of the operands or of their accumulator.
 void expect_beside(const char* op, const char* argument, const Tensor& t, Type type, Where where);
 void expect_same_type(const char* op, const char* first, const Tensor& a, const char* second, const Tensor& b, Where where);
-// The extent's value, its formula or the facts of its Symbols must show it.
+// The extent's value, its formula or the facts of its Symbols must show that it is a multiple.
 void expect_multiple(const char* op, const char* argument, const Tensor& t, int dim, std::int64_t of, Where where);
 void expect_extent(const char* op, const char* argument, const Tensor& t, int dim, const Expr& wanted, const char* what,
                    Where where);
@@ -58,7 +58,7 @@ void expect_shape(const char* op, const char* argument, const Tensor& t, const s
                   Where where);
 void expect(bool holds, const char* op, const std::string& expected, const std::string& found, Where where);
 
-// The dimension that `axis` names: negative numbers count from the back, as in NumPy.
+// The dimension that `axis` names. Negative numbers count from the end, as in NumPy.
 int dimension(const char* op, int axis, int rank, Where where);
 
 // ---- points ----------------------------------------------------------------------------------------------------------------
@@ -98,14 +98,14 @@ Tensor map_float(const char* name, const Tensor& x, Where where, F f) {
   expect_float(name, "x", x, where);
   return map(name, x, where, f);
 }
-// The same, computed in the accumulator's type: a formula of several operations is rounded to a narrow type once.
+// The same, computed in the accumulator's type, so that a formula of several operations is rounded to a narrow type only once.
 template <class F>
 Tensor map_wide(const char* name, const Tensor& x, Where where, F f) {
   expect_float(name, "x", x, where);
   const Type type = x.type(where), wide = accumulator(type);
   return map(name, x, where, [&](const Operand& e) { return type(f(Operand(wide(e), where))); });
 }
-// An elementwise stage of two operands, which broadcast.
+// An elementwise stage of two operands that broadcast.
 template <class F>
 Tensor zip(const char* name, const Tensor& a, const Tensor& b, Where where, F f) {
   expect_same_type(name, "a", a, "b", b, where);
@@ -113,7 +113,7 @@ Tensor zip(const char* name, const Tensor& a, const Tensor& b, Where where, F f)
       name, broadcast_shape(name, {{"a", &a}, {"b", &b}}, where),
       [&](Indices i) { return Expr(f(Operand(aligned(a, i, where), where), Operand(aligned(b, i, where), where))); }, where);
 }
-// The same elements in another type; x itself if it has that type.
+// The same elements in another type; x itself if it already has that type.
 inline Tensor converted(const char* name, const Tensor& x, Type to, Where where) {
   return x.type(where) == to ? x : map(name, x, where, [&](const Operand& e) { return to(e); });
 }

@@ -14,11 +14,11 @@
 //                dimensions of the image; c runs over the channels of the group of o
 //   OH = floor((H + before + after - dilation (R - 1) - 1) / stride) + 1
 //
-// An image that lacks at most `stride` elements for one window gives OH = 0, an empty result. If it lacks more, OH is negative
-// and is refused: numbers when the operator is called, Symbols by each call.
+// If the padded image is up to `stride` elements too short for one window, OH is 0 and the result is empty. If it is shorter
+// still, OH would be negative, which is refused: at once for numbers, at each call for Symbols.
 //
-// Elements outside of x are 0. Sums are in accumulator(type) and start from the bias, if there is one ([O], or [O/o, o]; it has
-// the type of x or of the accumulator). Floating-point results are converted to the type of x; sums of integers stay in the
+// Elements outside x are 0. Sums are in accumulator(type) and start from the bias if there is one ([O], or [O/o, o], in the
+// type of x or of the accumulator). Floating-point results are converted to the type of x; sums of integers stay in the
 // accumulator.
 #include <array>
 #include <ashlar/ops/common.h>
@@ -27,12 +27,12 @@ namespace ashlar::ops {
 
 enum class Layout { channels_first, channels_last, channels_blocked };
 
-struct Pad {  // of one dimension: the same on both sides, or one number for each
+struct Pad {  // the padding of one dimension: one number for both sides, or one for each
   int before = 0, after = 0;
   constexpr Pad() = default;
   constexpr Pad(int both) : before(both), after(both) {}
   constexpr Pad(int b, int a) : before(b), after(a) {}
-  // With stride 1 the result has the extent of x. If the padding is odd, the larger half goes behind.
+  // The padding that keeps the extent of x at stride 1. If the total is odd, the larger half goes after the image.
   static constexpr Pad same(int window, int dilation = 1) {
     return {dilation * (window - 1) / 2, dilation * (window - 1) - dilation * (window - 1) / 2};
   }
@@ -54,11 +54,10 @@ struct ConvOptions {
   std::array<int, N> stride = detail::ones<N>();
   std::array<Pad, N> padding{};
   std::array<int, N> dilation = detail::ones<N>();
-  int groups = 1;  // if more than one, the channels of w are numbers
+  int groups = 1;  // if more than one, the channels of w must be numbers
   Layout layout = Layout::channels_first;
-  // Taps that lie outside of x in the first dimension of the image (rows of conv2d) are left out of the sum, instead of adding
-  // 0. This saves work, most for small images. The result differs if a weight is infinite or NaN. That dimension has no
-  // dilation.
+  // Leave taps outside x in the first image dimension (rows of conv2d) out of the sum, instead of adding 0. This saves work,
+  // most of all for small images. Results differ if a weight is infinite or NaN. That dimension must have no dilation.
   bool leave_out_rows = false;
 };
 using Conv1dOptions = ConvOptions<1>;
@@ -73,7 +72,7 @@ struct Convolution {
 
 namespace detail {
 
-struct Windows {  // the position of windows over the image: one number for each dimension
+struct Windows {  // where windows lie on the image: one number for each dimension
   std::vector<int> stride, dilation;
   std::vector<Pad> padding;
   bool leave_out_rows = false;
@@ -103,10 +102,10 @@ Windows windows(const char* op, const ConvOptions<N>& o, Where where) {
 Expr window_count(const Expr& extent, const Expr& window, const Windows& s, std::size_t d, bool ceil = false);
 // The index in the image of tap k of window o.
 Expr under(const Expr& o, const Expr& k, const Windows& s, std::size_t d);
-// x, extended by `value` in the padded dimensions of the image, which begin at dimension `first`.
+// x, extended by `value` along the image dimensions, which begin at dimension `first`.
 Tensor padded(const Tensor& x, const Windows& s, int first, Operand value);
 
-// The same as a stage, the rim; x itself without padding.
+// The same as a stage of its own (the rim); x itself if there is no padding.
 Tensor rimmed(const Tensor& x, const Windows& s, int first, Operand value, Where where);
 
 // The dimensions of batch, channels, image and window in the tensors of a layout.
@@ -147,7 +146,7 @@ std::vector<Axis> window_axes(const Placed& p, const Tensor& w, Where where);
 // The taps of window o that lie inside of an image of the given extent, along dimension d.
 Axis taps_inside(const Expr& o, const Expr& extent, const Expr& taps, const Windows& s, std::size_t d, Where where);
 
-// A convolution of any types: `term(x, w)` is the product of two elements in the type `wide`, and `pad` the value outside of x.
+// A convolution of any types: `term(x, w)` is the product of two elements in the type `wide`, and `pad` the value outside x.
 template <class F>
 Tensor convolve(const char* op, const Tensor& x, const Tensor& w, const Tensor& bias, const Windows& over_x, int groups,
                 const Placed& p, Type wide, Operand pad, Where where, F term, Tensor* rim = nullptr) {
@@ -174,7 +173,7 @@ Tensor convolve(const char* op, const Tensor& x, const Tensor& w, const Tensor& 
   if (!bias.empty() && p.blocked()) expect_shape(op, "bias", bias, {O, block_y}, "the channels of the result", where);
   if (!bias.empty() && !p.blocked()) expect_shape(op, "bias", bias, {O}, "the channels of the result", where);
 
-  // The padded image is a stage, so that no term tests whether it lies inside.
+  // The padded image is a stage, so no term tests whether it lies inside.
   Windows s = over_x, outside = over_x;
   s.padding.assign(s.padding.size(), Pad());
   if (over_x.leave_out_rows) std::swap(s.padding[0], outside.padding[0]);

@@ -7,15 +7,15 @@
 namespace ashlar::ops {
 
 // ---- transposed ------------------------------------------------------------------------------------------------------------
-// The derivative of a convolution with respect to its image, as PyTorch's ConvTranspose: each element of x contributes to a
+// The derivative of a convolution with respect to its image, like PyTorch's ConvTranspose: each element of x contributes to a
 // window of y.
 //
 //   y(p) = sum of x(i) w(k) over all i stride + k dilation - before = p
 //   OH = (H - 1) stride - before - after + dilation (R - 1) + 1 + output_padding
 //
 // channels_first: x [N, C, H, W], w [C, O / groups, R, S]; channels_last: x [N, H, W, C], w [R, S, O, C], one group. bias: [O].
-// A negative OH is refused by each call. If the dilation is 1 and the window has constant extents of at least its stride, there
-// is one sum for each remainder q % stride (`phases`), and x has zeros around it (`rim`), which are multiplied as in conv2d.
+// Each call refuses a negative OH. If the dilation is 1 and the window has constant extents no smaller than the stride, there
+// is one sum for each remainder q % stride (`phases`), and x is surrounded by zeros (`rim`), which are multiplied as in conv2d.
 template <std::size_t N>
 struct ConvTransposeOptions {
   std::array<int, N> stride = detail::ones<N>();
@@ -34,8 +34,8 @@ Convolution conv_transpose3d(const Tensor& x, const Tensor& w, const Tensor& bia
                              const ConvTransposeOptions<3>& o = {}, Where where = Where::current());
 
 // ---- im2col ----------------------------------------------------------------------------------------------------------------
-// conv2d as a matrix multiplication. A row of `columns`, [N, OH, OW, C R S], holds the elements under one window, in the order
-// of w. The result, [N, O, OH, OW], is their product with w as [O, C R S] (Chellapilla, Puri and Simard, 2006). NCHW, one
+// conv2d as a matrix multiplication. A row of `columns`, [N, OH, OW, C R S], holds the elements under one window in the order
+// of w. The result, [N, O, OH, OW], is their product with w seen as [O, C R S] (Chellapilla, Puri and Simard, 2006). NCHW, one
 // group; R and S are numbers.
 struct ConvolutionIm2col {
   Tensor columns, sum, result;
@@ -47,11 +47,11 @@ ConvolutionIm2col conv2d_im2col(const Tensor& x, const Tensor& w, const Tensor& 
 
 // ---- Winograd --------------------------------------------------------------------------------------------------------------
 
-// A 3x3 convolution of stride 1, in tiles of 2x2 or 4x4 results with 4x4 or 6x6 multiplications instead of 36 or 144 (Winograd,
-// 1980; Lavin and Gray, Fast algorithms for convolutional neural networks, 2016). NCHW, f32 or f64. The larger tile loses about
-// one decimal digit.
+// A 3x3 convolution of stride 1, computed in tiles of 2x2 or 4x4 results with 16 or 36 multiplications instead of 36 or 144
+// (Winograd, 1980; Lavin and Gray, Fast algorithms for convolutional neural networks, 2016). NCHW, f32 or f64. The larger tile
+// loses about one decimal digit.
 //
-//   filters [t, t, O, C] = G w G'                 t = tile + 2; depends on the weights alone
+//   filters [t, t, O, C] = G w G'                 t = tile + 2; depends only on the weights
 //   tiles [t, t, N, C, TH, TW] = B' d B           d: the t x t elements under a tile
 //   products [t, t, N, O, TH, TW] = sum over c of filters tiles        t^2 matrix multiplications
 //   result = A' products A

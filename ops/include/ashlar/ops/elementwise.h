@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Elementwise functions, and arithmetic that broadcasts as in NumPy: shapes are aligned at the right, and an extent that is the
-// number 1 is stretched. Both operands must have one type; convert with `cast`. Each is one stage with the shape of its result.
+// number 1 is stretched. Both operands must have the same type; convert with `cast`. Each function is one stage.
 //
 //   Tensor y = ops::add(ops::mul(x, scale), shift);      x: [N, C, H, W], scale and shift: [C, 1, 1]
 #include <ashlar/ops/common.h>
@@ -46,7 +46,7 @@ ASHLAR_OPS_UNARY(isinf)
 inline Tensor isfinite(const Tensor& x, Where where = Where::current()) {
   return detail::map_float("isfinite", x, where, [](const Operand& e) { return !isnan(e) && !isinf(e); });
 }
-// For all numbers. neg and abs of the lowest integer wrap, and give that integer.
+// For all numeric types. neg and abs of the lowest integer wrap to that integer.
 Tensor neg(const Tensor& x, Where where = Where::current());
 Tensor abs(const Tensor& x, Where where = Where::current());
 Tensor square(const Tensor& x, Where where = Where::current());
@@ -55,12 +55,12 @@ Tensor reciprocal(const Tensor& x, Where where = Where::current());
 Tensor sign(const Tensor& x, Where where = Where::current());
 Tensor logical_not(const Tensor& x, Where where = Where::current());
 Tensor bitwise_not(const Tensor& x, Where where = Where::current());
-// Any conversion of the language (docs/ir.md, "Conversions"). Integers wrap; floats round to nearest even. Floats become
-// integers by rounding towards zero and clamping, and NaN becomes 0.
+// Any conversion of the language (docs/ir.md, "Conversions"). Integers wrap; floats round to nearest even. Conversions from
+// floats to integers round towards zero and clamp; NaN becomes 0.
 Tensor cast(const Tensor& x, Type to, Where where = Where::current());
-// Rounds to nearest even and clamps to the range of the type.
+// Rounds to nearest even, then clamps to the range of the type.
 Tensor saturating_cast(const Tensor& x, Type to, Where where = Where::current());
-// max(min(x, high), low). NaN gives NaN. The bounds adopt the type of x.
+// max(min(x, high), low). NaN gives NaN. The bounds take the type of x.
 Tensor clamp(const Tensor& x, Operand low, Operand high, Where where = Where::current());
 
 // ---- two operands ----------------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ ASHLAR_OPS_BINARY(shift_left, x << y)
 ASHLAR_OPS_BINARY(shift_right, x >> y)
 #undef ASHLAR_OPS_BINARY
 
-// condition(i) ? a(i) : b(i), where all three broadcast. Only the chosen element is read. condition: bool.
+// condition(i) ? a(i) : b(i); all three broadcast. Only the chosen element is read. condition: bool.
 inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, Where at = Where::current()) {
   detail::expect_type("where", "condition", condition, bool_, at);
   detail::expect_same_type("where", "a", a, "b", b, at);
@@ -113,7 +113,7 @@ Tensor scale(const Tensor& x, Operand by, Where where = Where::current());
 // x plus a number, or plus a Scalar of the type of x.
 Tensor shift(const Tensor& x, Operand by, Where where = Where::current());
 
-// Copies x into the shape: stretches extents of 1 and adds dimensions in front.
+// Copies x into the given shape: stretches extents of 1 and adds dimensions in front.
 Tensor broadcast_to(const Tensor& x, const Shape& to, Where where = Where::current());
 
 }  // namespace ashlar::ops

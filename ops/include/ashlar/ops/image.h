@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Images: colours, filters over windows, morphology. Pixels are floats or integers. Integers are computed in f32, then rounded
-// to nearest and clamped, unless the comment says otherwise.
+// Images: colours, window filters, morphology. Pixels are floats or integers. Operators on integers compute in f32, then round
+// to nearest and clamp, unless their comment says otherwise.
 //
 //   Tensor grey = ops::rgb_to_grey(photo);                                           [H, W, 3] -> [H, W]
 //   auto soft = ops::gaussian_blur(grey, 1.5);                                       s[soft.stages[0]]...
 //
-// Filters work on two dimensions, by default the last two, and treat the others as a batch. Outside of the image, PadMode says
-// which elements they see; the default is reflect, as in OpenCV. Extents of filtered dimensions are at least 1: numbers, or
+// Filters work on two dimensions, by default the last two, and treat the others as a batch. PadMode says which elements they
+// see outside the image; the default is reflect, as in OpenCV. Extents of filtered dimensions must be at least 1: numbers, or
 // Symbols with {.min = 1}.
 #include <array>
 #include <ashlar/ops/shape.h>
@@ -75,8 +75,8 @@ struct Sobel {
 };
 Sobel sobel(const Tensor& x, const FilterOptions& o = {}, Where where = Where::current());
 
-// The median of 3x3 elements: sorts columns of three, then compares the largest low, the middle middle and the smallest high
-// element (Paeth, Median finding on a 3x3 grid, 1990). The result has the type of x.
+// The median of 3x3 elements: sorts each column of three, then takes the median of the largest low, the median middle and the
+// smallest high element (Paeth, Median finding on a 3x3 grid, 1990). The result has the type of x.
 struct Median {
   Tensor low, middle, high;
   Tensor result;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Pooling: the largest element or the mean of each window, of the whole image, or of windows that divide it.
+// Pooling: the largest element or the mean of each window, of the whole image, or of a grid of windows that covers it.
 //
 //   Tensor y = ops::max_pool2d(x, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
 //
-// Layouts: channels_first, [N, C, H, W], and channels_last, [N, H, W, C]. Elements outside of x are ignored, except that a mean
-// counts the padding as 0, unless .count_padding is off. The result has the extents of a convolution (conv.h). With .ceil, the
-// last window may extend past the end, if it begins inside of x or of the padding before it; what lies behind the padding never
-// counts. A NaN in a window is its maximum. A window without elements of x (a dilated one in the padding) has as its maximum
-// the lowest value of the type, and as its mean, without .count_padding, NaN.
+// Layouts: channels_first, [N, C, H, W], and channels_last, [N, H, W, C]. Elements outside x are ignored, except that a mean
+// counts the padding as 0 unless .count_padding is off. The result has the extents of a convolution (conv.h). With .ceil, the
+// last window may extend past the end if it begins inside x or the padding before it; elements beyond the padding never count.
+// If a window contains NaN, its maximum is NaN. If a window contains no element of x (a dilated one in the padding), its
+// maximum is the lowest value of the type, and its mean without .count_padding is NaN.
 #include <ashlar/ops/reduce.h>
 #include <ashlar/ops/shape.h>
 

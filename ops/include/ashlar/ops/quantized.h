@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Quantized operators on 8- and 4-bit numbers: conversion from floats and back, matrix multiplications and convolutions in
-// exact integers, and requantization of their 32-bit sums to 8 bits.
+// Quantized operators on 8- and 4-bit numbers: conversion from and to floats, matrix multiplications and convolutions in exact
+// integers, and requantization of their 32-bit sums to 8 bits.
 //
 //   real = scale (q - zero)
 //
 //   Tensor q = ops::quantize(x, scale, zero, i8);
 //   Tensor y = ops::requantize(ops::quantized_matmul(a, b, {.a_zero = za}), multiplier, shift, zero, i8);
 //
-// A scale or zero point belongs to the whole tensor (a number or a Scalar), or to each channel (a tensor [C], and the dimension
-// of the channels). PerChannel takes either.
+// A scale or zero point applies to the whole tensor (a number or a Scalar) or to each channel (a tensor [C], with the channels'
+// dimension given by `axis`). PerChannel accepts either.
 #include <ashlar/ops/conv.h>
 #include <ashlar/ops/reduce.h>
 
@@ -44,15 +44,15 @@ void expect_bytes(const char* op, const char* argument, Type t, Where where);
 
 }  // namespace detail
 
-// saturate(round(x / scale) + zero), with ties to even, as ONNX's QuantizeLinear. NaN gives `zero`. `axis` is the dimension of
-// the channels.
+// saturate(round(x / scale) + zero), with ties to even, like ONNX's QuantizeLinear. NaN gives `zero`. `axis` is the channels'
+// dimension.
 Tensor quantize(const Tensor& x, const PerChannel& scale, const PerChannel& zero, Type type, int axis = 0,
                 Where where = Where::current());
 // scale (q - zero), in f32.
 Tensor dequantize(const Tensor& q, const PerChannel& scale, const PerChannel& zero, int axis = 0,
                   Where where = Where::current());
-// Quantizes to u8 with a scale that covers 0 and all elements of x: ONNX's DynamicQuantizeLinear. If x has only zeros, the
-// scale is 1.
+// Quantizes to u8 with a scale that covers 0 and all elements of x, like ONNX's DynamicQuantizeLinear. If all elements are
+// zero, the scale is 1.
 struct DynamicQuantized {
   Tensor minimum, maximum, scale, zero, result;  // scale (f32) and zero (i32) have one element
   operator Tensor() const { return result; }
@@ -60,9 +60,9 @@ struct DynamicQuantized {
 DynamicQuantized quantize_dynamic(const Tensor& x, Where where = Where::current());
 
 // saturate(zero + round(round(acc multiplier / 2^31) / 2^shift)), in integers only (Jacob et al., 2018). acc: i32; multiplier
-// and shift: i32, for dimension `axis` if they are per channel; shift is 0 to 31. Both roundings round halves up, as ARM's
-// SQRDMULH and SRSHL do. The reference implementations of gemmlowp and TFLite round halves of the second quotient away from
-// zero, and so give one less for negative halves.
+// and shift: i32, for dimension `axis` if they are per channel; shift is 0 to 31. Both roundings round ties up, as ARM's
+// SQRDMULH and SRSHL do. The reference implementations of gemmlowp and TFLite round ties of the second quotient away from zero,
+// so they give one less for negative ties.
 Tensor requantize(const Tensor& acc, const PerChannel& multiplier, const PerChannel& shift, const PerChannel& zero, Type type,
                   int axis = -1, Where where = Where::current());
 // The same with a scale in f32: saturate(round(acc scale) + zero).
@@ -71,17 +71,17 @@ Tensor requantize_by_scale(const Tensor& acc, const PerChannel& scale, const Per
 
 // ---- matrix multiplications and convolutions -------------------------------------------------------------------------------
 
-// sum of (a - a_zero)(b - b_zero) in i32, starting from the bias ([N], i32), if there is one. It is exact if it fits; two
-// products of 16-bit integers may not. a: [..., M, K], b: [K, N], each of integers of at most 16 bits, signed or unsigned.
-// b_zero may have one value for each column. ONNX's MatMulInteger.
+// The sum of (a - a_zero)(b - b_zero) in i32, starting from the bias ([N], i32) if there is one; like ONNX's MatMulInteger. It
+// is exact if it fits; even two products of 16-bit integers may overflow. a: [..., M, K], b: [K, N], signed or unsigned
+// integers of at most 16 bits. b_zero may have one value for each column.
 struct QuantizedMatmulOptions {
   PerChannel a_zero = 0, b_zero = 0;
   bool transpose_b = false;  // b: [N, K]
 };
 Tensor quantized_matmul(const Tensor& a, const Tensor& b, const QuantizedMatmulOptions& o = {}, const Tensor& bias = Tensor(),
                         Where where = Where::current());
-// conv2d in i32: sum of (x - x_zero)(w - w_zero), exact if it fits. The image is padded with x_zero. x and w: integers of at
-// most 16 bits; bias: i32. w_zero may have one value for each output channel. ONNX's ConvInteger.
+// conv2d in i32, like ONNX's ConvInteger: the sum of (x - x_zero)(w - w_zero), exact if it fits. The image is padded with
+// x_zero. x and w: integers of at most 16 bits; bias: i32. w_zero may have one value for each output channel.
 struct QuantizedConvOptions {
   Conv2dOptions conv{};
   PerChannel x_zero = 0, w_zero = 0;
@@ -116,7 +116,7 @@ Tensor quantized_depthwise_conv2d(const Tensor& x, const Tensor& w, const Tensor
 // ---- 4-bit weights ---------------------------------------------------------------------------------------------------------
 
 // W: [N, K], i4 or u4. `group` neighbours in a row share a scale and a zero point. scale: [N, K / group], f32. zero: the same
-// shape, u4; or Tensor(), which means 0 for i4 and 8 for u4. K must be a known multiple of the group.
+// shape, u4; Tensor() stands for 0 with i4 and for 8 with u4. K must be a known multiple of the group.
 Tensor int4_dequantize(const Tensor& W, const Tensor& scale, const Tensor& zero, int group, Where where = Where::current());
 // y = x W'. x: [..., K], floats; sums are in accumulator(type).
 struct Int4Matmul {
@@ -125,10 +125,10 @@ struct Int4Matmul {
 };
 Int4Matmul int4_matmul(const Tensor& x, const Tensor& W, const Tensor& scale, const Tensor& zero = Tensor(), int group = 32,
                        Where where = Where::current());
-// The same for a vector x of bytes, [K], with a scale of its own. The products of one group are summed in exact integers, and
-// the sum is scaled once.
+// The same for a vector x of bytes, [K], with its own scale. The products of one group are summed exactly, as integers, and
+// each sum is scaled once.
 struct Int4Gemv {
-  Tensor part, total, result;  // part: [N, K / group], i32; total: f32, before the factor x_scale
+  Tensor part, total, result;  // part: [N, K / group], i32; total: f32, before multiplication by x_scale
   operator Tensor() const { return result; }
 };
 Int4Gemv int4_gemv(const Tensor& W, const Tensor& scale, const Tensor& x, Operand x_scale, int group = 32,

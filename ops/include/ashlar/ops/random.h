@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Counter-based random numbers: Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2, 3,
-// 2011). A number is a function of a key and of its place, so it is the same with every schedule and on every target.
+// 2011). A number depends only on a key and on its place, so it is the same with every schedule and on every target.
 //
 //   Scalar seed{"seed", u64}, offset{"offset", u64};
 //   auto y = ops::dropout(x, 0.1, {.seed = seed, .offset = offset});
 //
 // Element e of a tensor, in row-major order, is word e % 4 of block offset + e / 4. The counter of a block is {low, high,
-// stream, 0}; the key is the seed. To draw again from one seed, advance the offset by the blocks that were used, or take
+// stream, 0}; the key is the seed. To draw again from the same seed, advance the offset by the number of blocks used, or choose
 // another stream.
 #include <array>
 #include <ashlar/ops/common.h>
@@ -30,7 +30,7 @@ std::vector<Expr> extents_of(const Shape& s, Where where);
 }  // namespace detail
 
 // The blocks for a tensor of `count` elements: four tensors [ceil(count / 4)], u32. The ten rounds are five stages of two
-// rounds, so that each formula stays small. A schedule inlines them or keeps them in registers.
+// rounds each, which keeps the formulas small. A schedule inlines them or keeps them in registers.
 struct RandomBlocks {
   std::vector<std::array<Tensor, 4>> rounds;
   const std::array<Tensor, 4>& words() const { return rounds.back(); }
@@ -61,8 +61,8 @@ Expr unit(const Expr& bits);
 
 // Random words of 32 bits, u32.
 Random random_bits(const Shape& shape, const RandomOptions& o = {}, Where where = Where::current());
-// Uniform in [low, high), f32: low + u (high - low), where u is one of 2^24 values from 0 up to 1 - 2^-24. Rounding may
-// give high.
+// Uniform in [low, high), f32: low + u (high - low), where u is one of 2^24 values from 0 to 1 - 2^-24. Rounding can still give
+// high.
 Random random_uniform(const Shape& shape, Operand low = 0, Operand high = 1, const RandomOptions& o = {},
                       Where where = Where::current());
 // Normal, f32. Words 2 p and 2 p + 1 of a block give the elements sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v),

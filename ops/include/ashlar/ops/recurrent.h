@@ -6,9 +6,9 @@
 //   lstm   i, f, g, o = x W + h U + b      c' = sigmoid(f) c + sigmoid(i) tanh(g)      h' = sigmoid(o) tanh(c')
 //   gru    r, z, n of x W + b and h U + d  h' = (1 - z) n + z h,  r and z the sigmoids of both sums,  n = tanh(xW_n + r (hU_n))
 //
-// A cell is one step: x [B, I], h and c [B, H]. A layer runs over a sequence, x [T, ..., I], from a state of zeros. Weights are
-// W [I, G, H] and U [H, G, H], biases [G, H], where G, the number of gates, is 4 or 3. Floating-point types. Sums, and the
-// state of a layer, are in accumulator(type).
+// A cell is one step: x [B, I], h and c [B, H]. A layer runs over a sequence, x [T, ..., I], starting from zeros. Weights are W
+// [I, G, H] and U [H, G, H], biases [G, H], where G is the number of gates: 4 for lstm, 3 for gru. Floating-point types. Sums
+// and the state of a layer are in accumulator(type).
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
@@ -41,7 +41,7 @@ LstmCell lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c, const Tens
                    Where where = Where::current());
 
 struct Lstm {
-  Tensor xw, gates;     // for all steps: x W + b; the same plus h U, a stage inside of the recurrence
+  Tensor xw, gates;     // for all steps: x W + b; the same plus h U, a stage inside the recurrence
   Tensor cell, hidden;  // the states, [T + 1, ..., H]; the first is the initial state
   Tensor result;        // h after each step, [T, ..., H]
   operator Tensor() const { return result; }
@@ -57,7 +57,7 @@ GruCell gru_cell(const Tensor& x, const Tensor& h, const Tensor& W, const Tensor
                  Where where = Where::current());
 
 struct Gru {
-  Tensor xw, hu, hidden, result;  // hu is a stage inside of the recurrence; hidden: [T + 1, ..., H]
+  Tensor xw, hu, hidden, result;  // hu is a stage inside the recurrence; hidden: [T + 1, ..., H]
   operator Tensor() const { return result; }
 };
 Gru gru(const Tensor& x, const Tensor& W, const Tensor& U, const Tensor& b, const Tensor& d, Where where = Where::current());

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Reductions over some dimensions or all, and the indices of extreme elements.
+// Reductions over some or all dimensions, and the indices of extreme elements.
 //
 //   Tensor mean = ops::reduce_mean(x, {.axes = {2, 3}});             x: [N, C, H, W], mean: [N, C]
 //   auto top = ops::argmax(logits, -1);                              top.value, top.index: i64
 //
-// Elements are accumulated in accumulator(type). The result has the type of x, except that sums and products of integers stay
-// in the accumulator; reductions with another type say so. Over no elements: the identity, which is 0 for sums, 1 for products,
-// and minus infinity or the lowest integer for maxima. A mean is then NaN. An f32 sum, term by term, stops growing at 2^24
-// times its terms; default schedules split long sums (docs/default.md).
+// Elements are accumulated in accumulator(type). The result has the type of x unless the comment says otherwise, except that
+// sums and products of integers stay in the accumulator. A reduction over no elements gives the identity: 0 for sums, 1 for
+// products, minus infinity or the lowest integer for maxima; a mean is then NaN. An f32 sum that adds term by term stops
+// growing at 2^24 times its terms; the default schedule splits long sums (docs/default.md).
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
@@ -19,7 +19,7 @@ struct ReduceOptions {
 };
 
 struct Reduced {
-  Tensor accumulated;  // in the accumulator
+  Tensor accumulated;  // in the accumulator's type
   Tensor result;       // the same tensor if it needs no conversion
   operator Tensor() const { return result; }
 };
@@ -34,7 +34,7 @@ struct Reducing {
   Shape result;
   bool keep_dims;
 
-  // The indices in x for a point of the result and the axes. Of a tensor without dimensions the axis is not used.
+  // The indices in x for a point of the result and the axes. For a tensor without dimensions the axis is not used.
   Indices element(const Indices& i) const {
     Indices at;
     int next = 0, axis = 0;
@@ -76,14 +76,14 @@ Tensor accumulate(const char* op, const Tensor& x, const Reducing& r, Where wher
 
 Reduced reduce_sum(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 Reduced reduce_prod(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
-// The largest (smallest) element, in the type of x. NaN if an element is NaN.
+// The largest (smallest) element, in the type of x. NaN if any element is NaN.
 Tensor reduce_max(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 Tensor reduce_min(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 // The sum divided by the number of elements. Floating-point types.
 Reduced reduce_mean(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 Reduced reduce_sum_square(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 Reduced reduce_l1(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
-// The square root of the sum of squares. Floating-point types. Elements are not scaled, so squares may overflow.
+// The square root of the sum of squares. Floating-point types. Elements are not scaled first, so squares may overflow.
 Reduced reduce_l2(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 // Whether all (any) elements are true: bool. Over no elements `all` is true and `any` is false.
 Reduced reduce_all(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
@@ -99,8 +99,8 @@ LogSumExp reduce_logsumexp(const Tensor& x, const ReduceOptions& o = {}, Where w
 // ---- moments ---------------------------------------------------------------------------------------------------------------
 
 // Sum, mean and sum of squared deviations. A variance is computed from differences from the mean, never as a difference of
-// large sums. This takes two passes, with one addition and one multiplication for each element. The reducer of docs/language.md
-// merges them into one pass, but takes a division for each element.
+// large sums. This takes two passes, with one addition and one multiplication for each element. The reducer in docs/language.md
+// needs only one pass, but a division for each element.
 struct Moments {
   Tensor sum, mean, deviations;
 };
@@ -125,7 +125,8 @@ Moments moments(const Tensor& x, const Reducing& r, Where where);
 }  // namespace detail
 
 // Variance and standard deviation. `correction` is subtracted from the number of elements: 1 for a sample (PyTorch's default),
-// 0 for a population (NumPy's). A difference below 0 counts as 0. NaN for 0 / 0, as of one element with a correction of 1.
+// 0 for a population (NumPy's). A difference below 0 counts as 0. The result is NaN for 0 / 0, such as one element with a
+// correction of 1.
 struct Variance {
   Tensor sum, mean, deviations, result;
   operator Tensor() const { return result; }
@@ -135,7 +136,7 @@ Variance reduce_std(const Tensor& x, const ReduceOptions& o = {}, int correction
 
 // ---- places ----------------------------------------------------------------------------------------------------------------
 
-// The largest (smallest) element along an axis, and its index. Of equal elements the first wins; a NaN wins over numbers. Over
+// The largest (smallest) element along an axis, and its index. Among equal elements the first wins; NaN wins over numbers. Over
 // no elements: the identity of the value, and highest(i64).
 struct Extreme {
   Tensor value, index;  // index: i64

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Order along an axis: sort, the k largest elements, running sums and extremes.
+// Operators along an axis: sort, the k largest elements, running sums and extremes.
 //
 //   auto s = ops::sort(x, -1);                      s.result, s.index: i64
 //   auto t = ops::topk(logits, 5);                  t.result, t.index
 //   Tensor starts = ops::cumsum(lengths, 0, {.exclusive = true});
 //
-// NaN is larger than all numbers, and -0 equals 0. Equal elements keep their order, in both directions of sorting.
+// NaN counts as larger than all numbers, and -0 equals 0. Sorting is stable in both directions.
 #include <ashlar/ops/index.h>
 
 namespace ashlar::ops {
@@ -41,12 +41,12 @@ Sorted sort(const Tensor& x, int axis = -1, bool descending = false, SortBy by =
 Tensor argsort(const Tensor& x, int axis = -1, bool descending = false, SortBy by = SortBy::counting,
                Where where = Where::current());
 
-// The k largest (smallest) elements in descending (ascending) order, and their indices. Types of at most 32 bits. The extent is
-// k to 2^31 - 1; a Symbol needs {.min = k, .max = 2147483647}.
+// The k largest (smallest) elements in descending (ascending) order, and their indices. Types of at most 32 bits. The extent
+// must lie in k to 2^31 - 1; a Symbol needs {.min = k, .max = 2147483647}.
 //
-// One integer encodes an element and its index: in the upper half the element, as an integer with the same order; in the lower
-// half the index, counted from the end. All these are different, so the k largest are k maxima, each over the integers below
-// the previous one. Each is one stage. -0 becomes 0, and every NaN becomes the same NaN.
+// One integer encodes an element and its index: the upper half holds the element, as an integer with the same order, and the
+// lower half the index, counted from the end. These integers are all different, so the k largest are k maxima, each over the
+// integers below the previous one. Each is one stage. -0 becomes 0, and all NaNs become the same NaN.
 struct TopK {
   Tensor words;               // i64, of the shape of x
   std::vector<Tensor> found;  // k of them; they lack the axis
@@ -61,7 +61,7 @@ struct CumulativeOptions {
   bool reverse = false;    // from the end to the beginning
 };
 struct Cumulative {
-  Tensor accumulated, result;  // in the accumulator; in the type of x if that is floating-point
+  Tensor accumulated, result;  // in the accumulator's type; in the type of x if that is floating-point
   operator Tensor() const { return result; }
 };
 Cumulative cumsum(const Tensor& x, int axis = -1, const CumulativeOptions& o = {}, Where where = Where::current());
