@@ -4,8 +4,8 @@
 // ashlar. Var, Axis and Symbol are in lang/index.h, Tensor in lang/tensor.h, functions such as exp and select in lang/math.h,
 // sum and other reductions in lang/reduce.h.
 //
-// An Operand is a number or a formula. In every declaration the last parameter, Where, is the line of the caller, for
-// refusals; leave it out.
+// An Operand is a number or a formula. The last parameter of every function, Where, records the caller's line for refusals;
+// leave it at its default.
 #include <ashlar/lang/boundary.h>
 #include <ashlar/lang/compute.h>
 #include <ashlar/lang/constant.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// compile: makes a function in this process from a scheduled program, without a generator class.
+// compile: turns a scheduled program into a function in this process, without a generator class.
 //
 //   lang::DefinitionScope scope;
 //   Symbol N{"N"};
@@ -12,7 +12,7 @@
 //   const void* arguments[] = {&tx, &ty};                  // ashlar_tensor*, or the address of a scalar
 //   if (twice.call(arguments) != ASHLAR_OK) …
 //
-// Meant for tools and tests. A generator that is written as a class is instantiated instead (generator/generator.h).
+// Meant for tools and tests. If you have a generator class, use instantiate (generator/generator.h).
 #include <ashlar/codegen/jit.h>
 #include <ashlar/schedule/schedule.h>
 

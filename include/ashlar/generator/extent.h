@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// ExtentParam: an extent that is chosen when the generator runs. It is a constant number, or a
-// Symbol (`dynamic`).
+// ExtentParam: an extent that is chosen when the generator runs: either a number, which becomes a constant, or a Symbol
+// (`dynamic`).
 //
 //   ExtentParam M{"M"}, N{"N", 1024}, K{"K", {.multiple_of = 16}};        // M=64 N=dynamic K=dynamic%32
 //   Input A{"A", f32, {M, K}}, B{"B", f32, {K, N}};                       // A is [64, K]: 64 is constant, each call gives K
 //
-// An ExtentParam is an Expr of type index: a constant, or a Symbol that has the Param's name. Its facts hold in both cases. A
-// number that violates one is refused as a value of the Param; each call checks those of a Symbol.
+// An ExtentParam is an Expr of type index: a constant, or a Symbol with the Param's name. Its facts hold in both cases. A
+// number that violates a fact is refused as a value of the Param; the facts of a Symbol are checked by each call.
 #include <cstdint>
 
 #include <ashlar/generator/param.h>

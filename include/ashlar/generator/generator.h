@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Generator: parameters, arguments, an algorithm and a schedule, which the command-line tool turns into object files.
+// Generator: a class of parameters, arguments, an algorithm and a schedule. The command-line tool turns it into object files.
 //
 //   class Scale : public Generator {
 //    public:
@@ -13,8 +13,8 @@
 //   };
 //   ASHLAR_GENERATOR(Scale, "scale");             // ./gen -g scale -o out -e object,header target=x86-64-v3 by=3
 //
-// Arguments are members; the C interface has them in the order of declaration. Only the tool and instantiate<G>() make
-// generators. Each object runs algorithm() once, and then schedule() once.
+// Arguments are members; the C interface lists them in the order of declaration. Only the tool and instantiate<G>() create
+// generators. Each object runs algorithm() once, then schedule() once.
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -32,8 +32,8 @@ struct Program;
 struct Kernel;
 }  // namespace ir
 
-struct Layout {  // of the data that callers pass; checked by each call
-  // inner_unit_stride: the last dimension has stride 1, and rows may be padded.
+struct Layout {  // the layout of the data that callers pass; each call checks it
+  // inner_unit_stride: the last dimension has stride 1; rows may be padded.
   enum Order { inner_unit_stride, dense, any } order = inner_unit_stride;
   int align = 0;  // in bytes; 0: the alignment of an element
 };
@@ -55,7 +55,7 @@ class Input : public Argument {  // a tensor that the kernel reads
 };
 
 struct OutputMay {            // what a call may do
-  bool alias_inputs = false;  // pass an input as the output: the same memory, shape and strides
+  bool alias_inputs = false;  // pass an input as the output as well: the same memory, shape and strides
 };
 class Output : public Argument {  // a tensor that the kernel writes completely
  public:
@@ -69,7 +69,7 @@ class Output : public Argument {  // a tensor that the kernel writes completely
   Where where_;
 };
 
-class Scalar : public Expr {  // a number that each call passes by value; floats of less than 32 bits as their bits
+class Scalar : public Expr {  // a number that each call passes by value; floats of fewer than 32 bits travel as their bits
  public:
   Scalar(const char* name, Type, Where = Where::current());
   Scalar(const Scalar&) = default;
@@ -90,10 +90,10 @@ class Generator {  // derive, add members, override algorithm() and schedule(), 
   const Target& target() const;      // the target of the code; valid in constructors too
 
  protected:
-  Generator();  // members register with the generator under construction; refused outside of the tool and instantiate<G>()
+  Generator();  // members register with the generator under construction; refused outside the tool and instantiate<G>()
 
-  // For constructors: rejects the value of a Param that does not fit the others. The tool reports "parameter NAME=VALUE:
-  // expected …" and does not run the algorithm. The constructor continues, and later refusals in it are not reported.
+  // For constructors: rejects the value of a Param that does not go with the others. The tool reports "parameter NAME=VALUE:
+  // expected …" and does not run the algorithm. The constructor continues; later refusals in it are not reported.
   void reject(const char* param, const std::string& expected);
 
  private:
@@ -111,7 +111,7 @@ struct Registration {
   const Registration* next;
 };
 
-// A generator that was made and run in this process, and its compiled kernel. A reference-counted handle.
+// A generator that was created and run in this process, with its compiled kernel. A reference-counted handle.
 class AnyInstance {
  public:
   AnyInstance(Generator* (*make)(), const char* name, const Target&,
@@ -135,7 +135,7 @@ class AnyInstance {
 
 }  // namespace detail
 
-// A generator in this process, which is called like a function:
+// A generator in this process, to be called like a function:
 //
 //   auto scale = instantiate<Scale>(Target::host(), {{"by", "3"}});
 //   ashlar_tensor x = ..., y = ...;
@@ -154,8 +154,8 @@ class Instance : public detail::AnyInstance {
   }
 };
 
-// Makes and runs a generator. Refused, at the caller's line: an unknown Param, a value that it does not allow, and everything
-// that the tool refuses.
+// Creates and runs a generator. Refused, at the caller's line: an unknown Param, a value that a Param does not allow, and
+// everything that the tool refuses.
 template <class G>
 [[nodiscard]] Instance<G> instantiate(const Target& target, const std::vector<std::pair<std::string, std::string>>& params = {},
                                       Where where = Where::current()) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Param: a C++ value that is chosen when the generator runs, such as a tile size, a type or a switch. It converts to its value;
-// beside an Expr it is a number like any other.
+// next to an Expr it behaves like any other number.
 //
 //   Param<int> edge{"edge", 64, {{32, 64, 128}}, "square cache tile"};   // edge=128 on the command line
 //   Param<Type> T{"T", f32};                                             // T=bf16
 //   Param<Kind> kind{"kind", Kind::box};                                 // kind=binomial, with ParamNames<Kind> below
 //
-// The value is set when the Param is constructed, from the command line or else the default, and never changes. A value that
-// does not parse, or is not allowed, is refused: the tool prints the allowed values and does not run the algorithm. A Param
-// cannot be copied, because a copy would be a second Param of the same name.
+// The value is set when the Param is constructed, from the command line or else from the default, and never changes. A value
+// that does not parse or is not allowed is refused: the tool prints the allowed values and does not run the algorithm. A Param
+// cannot be copied, because the copy would be a second Param with the same name.
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace ashlar {
 
-// The names of an enum's values on the command line. Specialize it for an enum that is used as a Param:
+// The names of an enum's values on the command line. Specialize it for an enum that you use as a Param:
 //   template <> struct ashlar::ParamNames<Kind> { static constexpr NamedValue<Kind> values[] = {{"box", Kind::box}, ...}; };
 template <class E>
 struct NamedValue {
@@ -43,7 +43,7 @@ struct ParamInfo {
   bool in_range = true;                   // whether the fallback is in the range
 };
 
-// An inclusive range of values. Only between() makes one, so a list in braces is always a list of choices.
+// An inclusive range of values. Only between() creates one, so a list in braces is always a list of choices.
 template <class T>
 class Between {
  public:
@@ -54,8 +54,8 @@ class Between {
   Between(T l, T h) : low(l), high(h) {}
 };
 
-// Registers a Param with the generator under construction. asked() is the text that the command line gives, or null. Outside of
-// a generator a Param has its default.
+// Registers a Param with the generator under construction. asked() is the text from the command line, or null. Outside a
+// generator a Param has its default.
 class ParamEntry {
  public:
   explicit ParamEntry(ParamInfo);
@@ -174,7 +174,7 @@ class Param {  // NAME=VALUE on the command line: a number, bool, enum, Type or 
     std::initializer_list<T> of;
   };
   Param(const char* name, T fallback, const char* doc = "") : value_(fallback) { choose(name, {}, doc); }
-  // With the list of allowed values. Others are refused.
+  // With a list of the allowed values; others are refused.
   Param(const char* name, T fallback, Choices choices, const char* doc = "") : value_(fallback) {
     choose(name, choices.of, doc);
   }

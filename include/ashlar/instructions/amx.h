@@ -6,8 +6,8 @@
 //
 // a has rows of 64 bytes; b is packed as for vpdpbusd, with four neighbours of a column side by side (two for bf16). Tiles lie
 // in memory, with any distance between rows. Each call loads its three tiles and stores c. On Linux a process must request the
-// registers before it runs such code. The runtime does so at the first call. Only f_run of a library for one target needs a
-// call of ashlar_cpu_missing before (runtime/cpu.h).
+// tile registers before it runs such code. The runtime does so at the first call. Only if you call f_run of a library for one
+// target must you call ashlar_cpu_missing first (runtime/cpu.h).
 #include <ashlar/instructions/intrinsic.h>
 
 namespace ashlar::amx {
@@ -19,8 +19,8 @@ Intrinsic tdpbssd(Where = Where::current());
 Intrinsic tdpbsud(Where = Where::current());
 Intrinsic tdpbuud(Where = Where::current());
 
-// tdpbf16ps sums the even and the odd products separately and treats subnormal numbers as 0. Its bits are the interpreter's
-// where all sums are exact; elsewhere the last places may differ. c f32[16, 16], a bf16[16, 16, 2], b bf16[16, 16, 2]. Needs
+// tdpbf16ps sums the even and the odd products separately and treats subnormal numbers as 0. It matches the interpreter bit for
+// bit if all sums are exact; otherwise the last places may differ. c f32[16, 16], a bf16[16, 16, 2], b bf16[16, 16, 2]. Needs
 // amx-bf16.
 enum class Rounding { of_machine };
 Intrinsic tdpbf16ps(Rounding, Where = Where::current());

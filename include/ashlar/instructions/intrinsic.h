@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Intrinsics of your own: the meaning of an instruction (or a function, or an accelerator), and its text for each back end.
+// User-defined intrinsics: the meaning of an instruction (or of a function, or an accelerator), and its text for each back end.
 //
 //   Intrinsic dot4 = intrinsic("dot4", [](Meaning& m) {
 //     Tensor a = m.read("a", i8, {8, 4}), b = m.read("b", i8, {8, 4});
@@ -11,14 +11,15 @@
 //   });
 //   s[C].tensorize(i, dot4);
 //
-// The description is one value in the language: elementwise, or a sum that starts from 0 (write) or from the old value
-// (accumulate). Each operand is read at variables of the description, a different one for each dimension. tensorize proves that
-// a loop computes exactly this, and replaces the loop by the call. The interpreter runs the description.
+// The description is one value in the language: an elementwise value, or a sum that starts from 0 (write) or from the old value
+// (accumulate). Each dimension of an operand is indexed by its own variable of the description. tensorize proves that a loop
+// computes exactly this, and replaces the loop with the call. The interpreter runs the description.
 //
 // Texts name operands in braces: {a.ptr} is the address of a tile's first element, {a.stride0} the distance between its rows in
-// elements, {name} a parameter or a Symbol. A stride that the text does not name must be that of a dense row-major tile.
+// elements, {name} a parameter or a Symbol. If the text does not name a stride, the tile must be dense and row-major in that
+// dimension.
 //
-// An Intrinsic is well formed: errors in a description are refused at their line, when it is made.
+// An Intrinsic is always well formed: errors in the description are refused at their line, when it is created.
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -32,7 +33,7 @@ namespace ashlar {
 
 enum class Backend { c, llvm, ptx, spirv };
 
-struct Held {  // the place of an element of a fragment: the lane that holds it, and in which of its registers
+struct Held {  // where an element of a fragment is: the lane that holds it, and the register of that lane
   Expr lane, slot;
 };
 inline Held held(Operand lane, Operand slot) { return {value_of(lane), value_of(slot)}; }
@@ -44,15 +45,15 @@ namespace detail {
 struct Described;  // the description so far
 }
 
-class Meaning {  // receives the description, inside of intrinsic(name, lambda)
+class Meaning {  // receives the description, inside intrinsic(name, lambda)
  public:
   Meaning(const char* name, Where);
   ~Meaning();
   Meaning(const Meaning&) = delete;
   Meaning& operator=(const Meaning&) = delete;
 
-  // Declare an operand, in any scope. (In a scope of your own, the tile has its alignment too.) Extents are numbers, or
-  // Symbols: a Symbol takes the extent that tensorize finds, within its facts.
+  // Declare an operand, in any scope. (In a scope of your own, the tile also has the scope's alignment.) Extents are numbers or
+  // Symbols. A Symbol takes the extent that tensorize finds, within its facts.
   template <std::size_t N>
   Tensor read(const char* name, Type type, const Extent (&extents)[N], Scope scope = Scope::global,
               Where w = Where::current()) {
@@ -68,10 +69,10 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
                     Where w = Where::current()) {
     return operand(name, type, extents, N, scope, 2, w);
   }
-  // A value that is the same for the whole tile. tensorize finds it.
+  // A value that is the same for the whole tile; tensorize determines it.
   Expr parameter(const char* name, Type, Where = Where::current());
 
-  // The description, over the whole extent of the result.
+  // The description, for every element of the result.
   template <class F>
   void means(const Tensor& result, F&& value, Where w = Where::current()) {
     static_assert(detail::written_out_parameters<F>, "means: write the parameters as Var, not auto, so that the rank is known");
@@ -81,9 +82,9 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
       means_(result, detail::build<rank>(result.name(w), extents.data(), value, w), w);
     }
   }
-  // The map of a fragment: which of the `lanes` lanes holds element (i, j, ...), and in which of its registers. Each register
-  // of a lane holds one element, and each element has one place. Lanes that differ only in bits that no lane of the map has
-  // hold the same: i % 8 * 4 of 32 lanes is a row that four lanes know.
+  // The map of a fragment: which of the `lanes` lanes holds element (i, j, ...), and in which register. Each register of a lane
+  // holds one element, and each element has one place. Lanes that differ only in bits that never occur in the map hold copies:
+  // with i % 8 * 4 of 32 lanes, four lanes hold each row.
   template <class F>
   void holds(const Tensor& fragment, int lanes, F&& map, Where w = Where::current()) {
     static_assert(detail::written_out_parameters<F>, "holds: write the parameters as Var, not auto, so that the rank is known");
@@ -93,7 +94,7 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
       holds_(fragment, lanes, vars, h, w);
     }
   }
-  // A tile in shared memory for which each lane passes an address of its own, {tile.ptr}, to the text. Element (i, j, ...) lies
+  // A tile in shared memory for which each lane passes its own address, {tile.ptr}, to the text. Element (i, j, ...) lies
   // `slot` elements after the address that `lane` passes. Runs start at multiples of their size.
   //
   //   m.address(rows, 32, [](Var i, Var j) { return held(i % 16 + j / 8 * 16, j % 8); });      ldmatrix.x4: a row of 8 for each
@@ -107,8 +108,8 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
       address_(tile, lanes, vars, h, w);
     }
   }
-  // Of a sum of floats, not of a strict_sum: the machine adds in an order, and with a rounding, of its own. Compiled sums are
-  // within a bound of those of the description then (docs/ir.md, "Tensor cores"), not the same to the bit.
+  // For a sum of floats that is not a strict_sum: the hardware chooses the order of the additions and their rounding. Compiled
+  // sums are then within a bound of the described ones (docs/ir.md, "Tensor cores"), but need not have the same bits.
   void rounds_freely(Where = Where::current());
   void emit(Backend, const char* text, Where = Where::current());          // the text for a back end
   void asynchronous(Backend, const char* wait, Where = Where::current());  // complete after this text has waited for {token}
@@ -134,7 +135,7 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
 
 class Intrinsic {  // a complete description; the argument of tensorize
  public:
-  // Checks the description and keeps it. `intrinsic` calls it.
+  // Checks and stores the description. `intrinsic` calls it.
   static Intrinsic seal(const Meaning&);
   std::string_view name() const;
   const ir::Intrinsic& node() const { return *node_; }
@@ -144,7 +145,7 @@ class Intrinsic {  // a complete description; the argument of tensorize
   const ir::Intrinsic* node_;  // kept until the process ends
 };
 
-// Describes an intrinsic: the lambda states operands, meaning and texts. Refused, at its line: an error in the description.
+// Describes an intrinsic: the lambda states operands, meaning and texts. An error in the description is refused at its line.
 template <class F>
 Intrinsic intrinsic(const char* name, F&& describe, Where w = Where::current()) {
   Meaning m(name, w);

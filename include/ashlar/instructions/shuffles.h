@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Rearrangements of small tiles in vector registers, on any processor, for tensorize: the copies that packing consists of.
+// Rearrangements of small tiles in vector registers, on any processor, for tensorize: the copies that make up packing.
 //
 //   panels.transform_layout([](Var k, Var j) { return at(k / 4, j, k % 4); });       // four bytes that are multiplied together
 //   panels.tensorize(column, shuffles::transpose(i8, 4, 16));                        // for column in 16, for k in 4
 //
-// Tiles are passed by value. Where they lie at constant distances, loads and stores move runs of neighbours, and shuffles
-// rearrange them.
+// Tiles are passed by value. If their elements lie at constant distances, loads and stores move runs of neighbours, and
+// shuffles rearrange them.
 #include <ashlar/instructions/intrinsic.h>
 
 namespace ashlar::shuffles {

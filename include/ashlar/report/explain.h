@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// explain: what a schedule costs on its target, without the device: threads, memory, occupancy, bank conflicts, coalescing,
-// bytes and operations (docs/explain.md). The text is the same in every run.
+// explain: estimates what a schedule costs on its target, without running it: threads, memory, occupancy, bank conflicts,
+// coalescing, bytes and operations (docs/explain.md). The text is the same in every run.
 //
 //   std::puts(explain(s, {{"M", 4096}, {"N", 4096}}).c_str());
 //
@@ -11,9 +11,9 @@
 //     x_cache store     shared: bank conflicts 1, 1 wavefront
 //     y store           global: 4 sectors, 4 at least
 //
-// Everything is counted on the lowered kernel, for one thread and one block in the middle, at the given sizes (1024 by default,
-// or what a Symbol's facts allow). A condition on threads counts by the share of threads for which it holds. Arguments are
-// assumed to be dense. Nothing is measured.
+// Everything is counted in the lowered kernel, for one thread and one block in the middle, at the given sizes (by default 1024,
+// or the nearest value that a Symbol's facts allow). A condition on threads counts by the share of threads for which it holds.
+// Arguments are assumed to be dense. Nothing is measured.
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,15 +26,16 @@ namespace ashlar {
 
 using ExplainSizes = std::vector<std::pair<std::string, std::int64_t>>;  // the name of a Symbol and its value
 
-// Refused: an incomplete schedule, as by lowering; a size for a name that is not a Symbol.
+// Refused: an incomplete schedule, as in lowering, and a size for a name that is not a Symbol.
 std::string explain(const Schedule&, const ExplainSizes& = {}, Where = Where::current());
 
-// The same for a kernel that is already lowered.
+// The same for a kernel that has already been lowered.
 std::string explain(const ir::Kernel&, const Target&, const ExplainSizes& = {}, Where = Where::current());
 
-// The part about a processor, which explain(Schedule) appends. For each stage: its operations by kind, the share of them in
-// vectors and the share of lanes in use; for each loop, how often it runs, what one run touches, and what all runs move if that
-// stays in a cache; and the outermost loop that fits each cache of the target.
+// The part about processors, which explain(Schedule) appends. For each stage it gives the operations by kind, how many of them
+// are in vectors, and how many lanes are in use. For each loop it gives how often the loop runs, how many bytes one run
+// touches, and how many bytes all runs move if those stay in a cache. For each cache of the target it gives the outermost loop
+// that fits.
 //
 //   stage C in f32: 1.342e+08 points, 268.4 Moperations (1.342e+08 fma)
 //     lanes               ji: 8 of f32 in registers of 8; 100 % of the lanes used, 100 % of the operations in full vectors

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The features in which processors of one architecture may differ, as bits of a 64-bit word: what a kernel needs
- * (ashlar_abi1_desc.features), and what this machine has.
+/* Optional features of the processors of an architecture, as bits of a 64-bit word: those that a kernel needs
+ * (ashlar_abi1_desc.features) and those that this machine has.
  *
  *   if (ashlar_cpu_missing(UINT64_C(1) << ASHLAR_X86_AVX2 | UINT64_C(1) << ASHLAR_X86_FMA) == 0) …       it has both
  *
- * The numbers are those of the architecture that the code is for. They are frozen under the ABI number 1; features are added at
- * the end. Names are those of features in targets (docs/targets.md), which are LLVM's. The runtime cannot detect a feature that
- * is not listed here, so a library of several targets must not depend on one.
+ * Each architecture numbers its features separately. The numbers are frozen under ABI number 1; new features go to the end.
+ * Names are those used in targets (docs/targets.md), which are LLVM's. The runtime cannot detect a feature that is not listed
+ * here, so a library of several targets must not depend on one.
  *
  * How features are detected:
  *   x86-64            cpuid, and XCR0 for the registers that the system saves: 256 bits for the features from avx on, 512 bits
@@ -20,7 +20,8 @@
 #define ASHLAR_RUNTIME_CPU_H
 #include <ashlar/runtime/desc.h>
 
-/* X(number, constant, name) for each feature. Where it is found: cpuid leaf.subleaf register[bit]; Linux's HWCAP_… */
+/* X(number, constant, name) for each feature. The comment says where it is found: cpuid leaf.subleaf register[bit]; Linux's
+ * HWCAP_… */
 #define ASHLAR_X86_FEATURES(X)                                    \
   X(0, SSE2, "sse2")                        /* 1 edx[26] */       \
   X(1, SSE3, "sse3")                        /* 1 ecx[0] */        \
@@ -100,7 +101,7 @@ enum { ASHLAR_RISCV_FEATURES(ASHLAR_RISCV_NUMBER) ASHLAR_RISCV_FEATURE_COUNT };
 #undef ASHLAR_RISCV_NUMBER
 
 /* The bits of `features` that this machine (its processor and its system) is not known to have; 0 if it can run code that needs
- * them all. Features are detected once for each process. */
+ * all of them. Features are detected once per process. */
 ASHLAR_API uint64_t ashlar_cpu_missing(uint64_t features);
 /* The name, such as "avx512vnni"; NULL if this machine's architecture has no feature of that number. */
 ASHLAR_API const char* ashlar_cpu_feature_name(int number);

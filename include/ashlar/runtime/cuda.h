@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* CUDA: what callers of compiled kernels must know, and what the kernels call. Needs no CUDA header: handles are void* and
- * uint64_t.
+/* CUDA: how to call kernels compiled for it, and the functions that such kernels call. Needs no CUDA header: handles are void*
+ * and uint64_t.
  *
  *   ashlar_tensor tx = {device_pointer, 2, 0, 2, 2, 32, 1, shape, NULL, 0};   memory from cudaMalloc or a framework
  *   ashlar_context context = {sizeof context};  context.stream = stream;      CUstream or cudaStream_t
  *   if (f_with(&tx, …, &context) != ASHLAR_OK) …                              launches, and returns at once
  *
- * The first call of a kernel opens libcuda. A missing library or device is an ordinary error.
+ * The first call of a kernel opens libcuda. A missing library or device is reported as an ordinary error.
  *
- * A call runs in the CUDA context of its stream; without a stream, in the current context of the thread; without one, in the
- * primary context of the tensors' device (f_run: device 0). The thread's current context is unchanged after the call. With a
- * stream in the ashlar_context, a call does not wait. With NULL it runs on the default stream and waits. The streams 1 and 2
+ * A call runs in the CUDA context of its stream. Without a stream it runs in the current context of the thread, or if there is
+ * none, in the primary context of the tensors' device (f_run: device 0). The call does not change the thread's current context.
+ * With a stream in the ashlar_context, a call does not wait. With NULL it runs on the default stream and waits. Streams 1 and 2
  * are the legacy and the per-thread default stream (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD).
  *
- * The workspace is device memory. It comes from the ashlar_context; otherwise from `allocate` with device type 2, which, like
- * `release`, is called in the order of the stream and must not free before it (a framework's caching allocator); otherwise from
- * a pool of the runtime's, in the order of the stream; where the device has no pools and the call waits, from cuMemAlloc.
+ * The workspace is device memory. It comes from the ashlar_context if that has one. Otherwise it comes from `allocate` with
+ * device type 2. Like `release`, that is called in stream order and must not free memory earlier (a framework's caching
+ * allocator does this). Without `allocate` it comes from a stream-ordered pool of the runtime, or from cuMemAlloc if the device
+ * has no pools and the call waits.
  *
- * The first call of a kernel in a CUDA context loads it there, which allocates and may wait. To capture calls in a graph, make
- * the same calls with f_prepare before:
+ * The first call of a kernel in a CUDA context loads it there, which allocates and may wait. To capture calls in a graph, first
+ * make the same calls with f_prepare:
  *
- *   if (f_prepare(&tx, …, &context) != ASHLAR_OK) …                          loads; puts a workspace aside for the stream
+ *   if (f_prepare(&tx, …, &context) != ASHLAR_OK) …                          loads; sets a workspace aside for the stream
  *   cuStreamBeginCapture(stream, …);  f_with(&tx, …, &context);  cuStreamEndCapture(stream, &graph);
  *
- * The captured calls of the stream take the workspace that was put aside, and it stays the graph's until the graph and all that
- * was instantiated from it are destroyed.
+ * The captured calls use the workspace that was set aside. It belongs to the graph until the graph and everything instantiated
+ * from it have been destroyed.
  *
- * Every failure has a code and a message; the driver's CUresult is in `found`. ASHLAR_CUDA_LIBRARY names another driver
+ * Every failure has a code and a message; `found` holds the driver's CUresult. ASHLAR_CUDA_LIBRARY names another driver
  * library.
  */
 #ifndef ASHLAR_RUNTIME_CUDA_H
@@ -37,8 +38,8 @@
 extern "C" {
 #endif
 
-/* How many multiprocessors the device of a call has: that of the stream's context; with NULL that of the current context, else
- * device 0. For grids that are as large as the device. */
+/* The number of multiprocessors of the device that a call would use: that of the stream's context; with NULL that of the
+ * current context, or device 0. For grids that are as large as the device. */
 ASHLAR_CHECKED ASHLAR_API int ashlar_cuda_multiprocessors(void* stream, int* count, ashlar_error*);
 
 /* ---- the functions that generated code calls ---------------------------------------------------------------------- */
@@ -61,9 +62,9 @@ typedef struct ashlar_abi1_cuda_launch {
 
 enum { ASHLAR_ABI1_CUDA_MAX_PARAMETERS = 512, ASHLAR_ABI1_CUDA_MAX_MAPS = 16 };
 
-/* launch_more.flags. FOLDED: the last parameter of the entry, behind the maps, is where the blocks of a launch begin: along y
- * in the low 32 bits, along z in the high ones. So a grid may exceed the device's limits along y and z, by several launches.
- * PROGRAMMATIC: the launch may begin before the one in front of it has ended, and itself waits where that matters. */
+/* launch_more.flags. FOLDED: the last parameter of the entry, after the maps, tells where the blocks of a launch begin: along y
+ * in the low 32 bits, along z in the high ones. This lets a grid exceed the device's limits along y and z, by several launches.
+ * PROGRAMMATIC: the launch may begin before the previous one has ended; it waits itself where that matters. */
 enum { ASHLAR_ABI1_CUDA_FOLDED = 1, ASHLAR_ABI1_CUDA_PROGRAMMATIC = 2 };
 typedef struct ashlar_abi1_cuda_launch_more {
   uint32_t cluster[3]; /* blocks of a cluster; 1 or 0: no clusters along x, y, z. A grid is a multiple of it */
@@ -89,10 +90,10 @@ typedef struct ashlar_abi1_cuda_module {
   const ashlar_abi1_cuda_launch_more* more; /* of each launch; NULL: none. A module may end before this field */
 } ashlar_abi1_cuda_module;
 
-/* A call consists of begin, any number of launches (run), and end. begin finds the context and the stream, checks the device
- * against the module, loads the module if necessary, and allocates `workspace_bytes` of device memory (0: none), whose address
- * it stores in *workspace. If begin succeeds, end must be called; it returns the first error code of a launch. The caller
- * provides the memory of the call object. `parameters` holds 8 bytes for each parameter, and then for each tensor map its
+/* A call consists of begin, any number of launches (run), and end. begin determines the context and the stream, checks the
+ * device against the module, loads the module if necessary, and allocates `workspace_bytes` of device memory (0: none), whose
+ * address it stores in *workspace. If begin succeeds, end must be called; it returns the first error code of a launch. The
+ * caller provides the memory of the call object. `parameters` holds 8 bytes for each parameter, then for each tensor map its
  * address, its extents, and its strides in bytes without the last, slowest first. */
 typedef struct ashlar_abi1_cuda_call {
   uint64_t opaque[16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The descriptor: what the hosted entries of a kernel expect of their arguments, as constant data that the compiler emits
- * beside the kernel. Also the complete list of runtime functions that generated code calls.
+/* The descriptor: constant data next to a kernel that says what its hosted entries expect of their arguments. This file also
+ * lists all runtime functions that generated code calls.
  *
  * The generated entries are thunks over one descriptor `d`:
  *
@@ -9,15 +9,15 @@
  *   int f_with(const ashlar_tensor *A, float alpha, ashlar_tensor *C, const ashlar_context *ctx)
  *     { const void *arguments[] = {A, &alpha, C}; return ashlar_abi1_call(&d, arguments, ctx); }
  *
- * ashlar_abi1_call checks every argument, solves the symbols from the shapes, fills the kernel's `f_args` (at the byte offsets
- * below), finds a workspace and calls `run`. Invariant: if it returns an error before `run`, no byte of any argument has been
- * written.
+ * ashlar_abi1_call checks every argument, solves for the symbols from the shapes, fills the kernel's `f_args` (at the byte
+ * offsets below), obtains a workspace and calls `run`. Invariant: if it returns an error before `run`, no byte of any argument
+ * has been written.
  *
- * Symbols are solved in the order of the arguments and of their dimensions. The first affine dimension with exactly one unknown
- * symbol gives its value; every other dimension is then checked. A descriptor whose symbols cannot all be solved this way is
- * refused with ASHLAR_E_ABI (the compiler refuses such a program earlier).
+ * Symbols are solved for in the order of the arguments and their dimensions. The first affine dimension with exactly one
+ * unknown symbol determines its value; every other dimension is then checked. If some symbols cannot be solved for in this way,
+ * the call fails with ASHLAR_E_ABI (the compiler refuses such a program earlier).
  *
- * Everything here is frozen under the ABI number 1. `size` allows new fields after the last one.
+ * Everything here is frozen under ABI number 1. `size` allows new fields after the last one.
  */
 #ifndef ASHLAR_RUNTIME_DESC_H
 #define ASHLAR_RUNTIME_DESC_H
@@ -57,7 +57,7 @@ enum { ASHLAR_ABI1_INPUT = 0, ASHLAR_ABI1_OUTPUT = 1, ASHLAR_ABI1_SCALAR = 2, AS
 enum {
   ASHLAR_ABI1_INNER_UNIT_STRIDE = 0, /* argument.order: the last dimension has stride 1, no stride is negative */
   ASHLAR_ABI1_DENSE = 1,             /* row-major, without gaps */
-  ASHLAR_ABI1_ANY = 2,               /* any strides, also zero and negative ones */
+  ASHLAR_ABI1_ANY = 2,               /* any strides, including zero and negative ones */
 };
 enum { ASHLAR_ABI1_MAY_ALIAS = 1 }; /* argument.flags of outputs: may be an input, with the same memory, shape and strides */
 
@@ -88,7 +88,7 @@ enum {
 /* context.flags that only the hosted entries set. */
 enum {
   ASHLAR_ABI1_WAIT = 1 << 30,         /* `run` waits, even with a stream */
-  ASHLAR_ABI1_PREPARE = 1 << 29,      /* `run` loads and allocates what a call needs, and launches nothing; devices alone */
+  ASHLAR_ABI1_PREPARE = 1 << 29,      /* `run` loads and allocates what a call needs, and launches nothing; devices only */
   ASHLAR_ABI1_DEVICE_MASK = 0xFF0000, /* CUDA: 1 + the number of the device that holds the tensors; 0: unknown */
   ASHLAR_ABI1_DEVICE_SHIFT = 16
 };
@@ -102,7 +102,7 @@ typedef struct ashlar_abi1_desc {
   int32_t flags;
   uint64_t features; /* the processor features that the code needs, by the numbers of runtime/cpu.h; 0: not checked */
   int32_t argument_count, symbol_count, computed_count, assumption_count;
-  int32_t args_bytes; /* sizeof(f_args); bytes outside of the fields are zero */
+  int32_t args_bytes; /* sizeof(f_args); bytes outside the fields are zero */
   const ashlar_abi1_argument* arguments;
   const ashlar_abi1_symbol* symbols;
   const char* const* assumptions;                          /* as they were written: "M <= N" */
@@ -117,12 +117,13 @@ typedef struct ashlar_abi1_desc {
 /* ---- the functions that generated code calls ----------------------------------------------------------------------- */
 
 /* Implements the hosted entries. `arguments`, in the order of declaration, holds an ashlar_tensor* for each tensor and the
- * address of the value for each scalar. Without a ctx it uses the runtime's own pool and allocator, and keeps the error for
- * ashlar_last_error(). Returns ASHLAR_OK, an error code, or what `run` returned. */
+ * address of the value for each scalar. Without a ctx it uses the runtime's pool and allocator, and keeps the error for
+ * ashlar_last_error(). Returns ASHLAR_OK, an error code, or the result of `run`. */
 ASHLAR_API int ashlar_abi1_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context* ctx);
 
-/* Implements f_prepare, which a kernel for a device has: all that ashlar_abi1_call does except that nothing is launched. What a
- * later call needs is then loaded, in the CUDA context or on the queue of `ctx`; on a processor there is nothing to do. */
+/* Implements f_prepare of kernels for devices: does everything that ashlar_abi1_call does except the launches. Afterwards
+ * everything that a call needs is loaded, in the CUDA context or on the queue of `ctx`. On a processor there is nothing to do.
+ * */
 ASHLAR_API int ashlar_abi1_prepare(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context* ctx);
 
 /* ---- one function for several targets ------------------------------------------------------------------------------- */
@@ -131,14 +132,14 @@ ASHLAR_API int ashlar_abi1_prepare(const ashlar_abi1_desc*, const void* const* a
 typedef struct ashlar_abi1_variant {
   const char* target; /* "x86-64-v3" */
   const ashlar_abi1_desc* desc;
-  int (*run)(const void* args, const ashlar_context*); /* f_run and f_workspace_bytes, as of a library for this target alone */
+  int (*run)(const void* args, const ashlar_context*); /* f_run and f_workspace_bytes, as in a library for this target alone */
   size_t (*workspace_bytes)(const void* args, const ashlar_context*);
   int (*settle)(void* stream, ashlar_error*,
                 const char* who); /* waits for what the device does to the memory; NULL for the host */
 } ashlar_abi1_variant;
 
-/* Variants of one device type are in the order in which they are tried. A processor precedes those whose features are a subset
- * of its own; CUDA devices are in descending order of capability. All variants have the same arguments. */
+/* Variants of one device type are tried in this order. A processor precedes those whose features are a subset of its own; CUDA
+ * devices are in descending order of capability. All variants have the same arguments. */
 typedef struct ashlar_abi1_library {
   uint32_t abi, size; /* 1, sizeof(ashlar_abi1_library) */
   const char* name;   /* the function */
@@ -146,21 +147,21 @@ typedef struct ashlar_abi1_library {
   const ashlar_abi1_variant* variants;
 } ashlar_abi1_library;
 
-/* Implement f and f_with (without a ctx: f), f_prepare, f_run and f_workspace_bytes of such a library.
+/* Implement f_with (f without a ctx), f_prepare, f_run and f_workspace_bytes of such a library.
  *
- * The variant is chosen by the device type in ctx->flags; if none is named, by the memory of the tensors (f_run: the host, or
- * the only device type of the library). Among processors the first variant runs whose features this machine has, or the one
- * that ashlar_set_target names; among CUDA devices the first whose capability the device has. If no processor's variant fits,
- * the call is refused with ASHLAR_E_TARGET and the features that each lacks; if no device's fits, with the error of the last.
+ * ctx->flags names the device type; if it names none, the memory of the tensors decides (f_run: the host, or the library's only
+ * device type). Among processors, the first variant runs whose features this machine has, or the one that ashlar_set_target
+ * names. Among CUDA devices, the first variant runs whose capability the device has. If no processor variant fits, the call
+ * fails with ASHLAR_E_TARGET and the features that each lacks; if no device variant fits, with the error of the last one.
  *
- * With ASHLAR_OR_CPU the processor's variant runs after ASHLAR_E_DEVICE, _TARGET or _LAUNCH of a device's variant that has not
- * launched anything. All tensors must lie in memory that the processor can read (host, pinned, managed, mapped Vulkan buffers;
- * for f_run the flag states this, and only for CUDA, which shares pointers of such memory). `settle` comes first. After a lost
- * device the call fails instead, because results of earlier work are gone. When the processor's variant has run, ctx->error
- * holds the device's code and message, although the call succeeds. Stream and workspace belong to the device and
- * are not used then.
+ * With ASHLAR_OR_CPU, the processor variant runs after a device variant has failed with ASHLAR_E_DEVICE, _TARGET or _LAUNCH
+ * without launching anything. All tensors must lie in memory that the processor can read (host, pinned, managed, mapped Vulkan
+ * buffers; for f_run the flag asserts this, and only for CUDA, which shares pointers to such memory). `settle` is called first.
+ * If the device was lost, the call fails instead, because results of earlier work are gone. After a run of the processor
+ * variant, ctx->error holds the device's code and message although the call succeeds. Stream and workspace belong to the device
+ * and are not used in that case.
  *
- * workspace_bytes gives the maximum over all variants that could run. */
+ * workspace_bytes returns the maximum over all variants that could run. */
 ASHLAR_API int ashlar_abi1_library_call(const ashlar_abi1_library*, const void* const* arguments, const ashlar_context* ctx);
 ASHLAR_API int ashlar_abi1_library_prepare(const ashlar_abi1_library*, const void* const* arguments, const ashlar_context* ctx);
 ASHLAR_API int ashlar_abi1_library_run(const ashlar_abi1_library*, const void* args, const ashlar_context* ctx);

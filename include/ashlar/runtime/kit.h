@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What all kits take of a kernel: a function that takes its inputs and makes its outputs. The generator writes one
- * ashlar_kit_op for each kernel (-e torch, -e python); ashlar/runtime/torch.h and ashlar/runtime/python.h make functions of
- * frameworks of it. */
+/* The form in which a kernel goes into a kit: a function from inputs to newly made outputs. The generator writes one
+ * ashlar_kit_op for each kernel (-e torch, -e python); ashlar/runtime/torch.h and ashlar/runtime/python.h turn it into a
+ * function of the framework. */
 #ifndef ASHLAR_RUNTIME_KIT_H
 #define ASHLAR_RUNTIME_KIT_H
 #include <ashlar/runtime/runtime.h>
@@ -12,7 +12,7 @@ enum {
   ASHLAR_KIT_REAL,
   ASHLAR_KIT_INTEGER,
   ASHLAR_KIT_BOOLEAN,
-  ASHLAR_KIT_EXTENT /* a Symbol that no input's shape gives; the last arguments, absent where outputs are given */
+  ASHLAR_KIT_EXTENT /* a Symbol that no input's shape determines; these come last, and are absent if outputs are given */
 };
 
 typedef struct ashlar_kit_argument {
@@ -20,7 +20,7 @@ typedef struct ashlar_kit_argument {
   const char* parameter;    /* of a function in Python */
   int32_t kind, rank, type; /* type: of a tensor, ASHLAR_F32 */
   int64_t min, max;         /* of an integer */
-  int64_t align;            /* of a tensor: of element 0, in bytes; 0: that of an element */
+  int64_t align;            /* of a tensor: alignment of element 0 in bytes; 0: that of an element */
 } ashlar_kit_argument;
 
 typedef union ashlar_kit_number {
@@ -32,9 +32,9 @@ typedef int64_t ashlar_kit_shape[ASHLAR_ABI1_MAX_RANK];
 
 typedef struct ashlar_kit_op {
   const char* name;
-  const ashlar_kit_argument* arguments; /* in the order of the kernel's */
+  const ashlar_kit_argument* arguments; /* in the kernel's order */
   int32_t count;
-  /* The shapes of the outputs, from those of the inputs, whose ranks are right. */
+  /* Computes the shapes of the outputs from those of the inputs, whose ranks have been checked. */
   void (*shapes)(const ashlar_tensor*, const ashlar_kit_number*, ashlar_kit_shape*);
   int (*run)(ashlar_tensor*, const ashlar_kit_number*, const ashlar_context*);
 } ashlar_kit_op;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Views of arrays, for C++ functions over the C entries of kernels: what the generator writes with -e cpp includes this
-// (C++17).
+// Views of arrays: lets C++ code pass its own containers to kernels. The header that the generator writes with -e cpp includes
+// this file (C++17).
 //
-//   float a[4][8];  std::vector<float> b(8), y(4);  Eigen::MatrixXf e(4, 8);  std::mdspan m(data, 4, 8);
-//   mine::row_norm(a, b, y);                             arrays, vectors, spans, mdspans and Eigen's matrices and maps are
-//   views ashlar::views::View<float, 2> v(data, {4, 8}, {16, 1});   rows of 8, 16 apart mine::row_norm(v, b, y); throws an
-//   ashlar::views::Error, with the runtime's message if (auto done = mine::row_norm(std::nothrow, v, b, y); !done)
-//   puts(done.text().c_str());
+//   float a[4][8];
+//   std::vector<float> b(8), y(4);
+//   mine::row_norm(a, b, y);                  throws an ashlar::views::Error, with the runtime's message, if the call is
+//   refused if (auto done = mine::row_norm(std::nothrow, a, b, y); !done) std::puts(done.text().c_str());
+//   ashlar::views::View<float, 2> v(data, {4, 8}, {16, 1});       4 rows of 8 elements, 16 apart
 //
-// A type of your own is an argument if AsView is specialized for it.
+// C arrays, anything with data() and size() (std::vector, std::array, std::span), std::mdspan, and the matrices and maps of
+// Eigen convert to a View. For a type of your own, specialize AsView.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +30,7 @@ struct AsView;  // static View<element, rank> of(A&)
 template <class A>
 using Plain = std::remove_cv_t<std::remove_reference_t<A>>;
 
-// Elements and how they lie: strides count elements. T is const where a kernel reads.
+// A pointer with extents and strides; strides count elements. T is const for inputs of a kernel.
 template <class T, std::size_t Rank>
 struct View {
   using Extents = std::array<std::int64_t, Rank>;
@@ -55,9 +56,9 @@ struct View {
   }
 };
 
-// ---- what is a view of itself ------------------------------------------------------------------------------------------
+// ---- types that convert to a View -----------------------------------------------------------------------------------------
 template <class E, std::size_t N>
-struct AsView<E[N]> {  // arrays of C, of any rank
+struct AsView<E[N]> {  // C arrays of any rank
   template <class A, std::size_t... D>
   static auto over(A& a, std::index_sequence<D...>) {
     using T = std::remove_pointer_t<decltype(first(a))>;
@@ -86,7 +87,7 @@ struct HasRows<A, std::void_t<decltype(std::declval<A&>().rows())>> : std::true_
 template <class A>
 struct AsView<A, std::enable_if_t<!HasRows<A>::value,
                                   std::void_t<decltype(std::declval<A&>().data()), decltype(std::declval<A&>().size())>>> {
-  template <class R>  // std::vector, std::array, std::span, std::valarray has no data()
+  template <class R>  // std::vector, std::array, std::span; not std::valarray, which has no data()
   static auto of(R& a) {
     using T = std::remove_pointer_t<decltype(a.data())>;
     return View<T, 1>(a.data(), {static_cast<std::int64_t>(a.size())});
@@ -96,7 +97,7 @@ struct AsView<A, std::enable_if_t<!HasRows<A>::value,
 template <class A>
 struct AsView<
     A, std::void_t<decltype(std::declval<A&>().data_handle()), decltype(std::declval<A&>().stride(0)), decltype(A::rank())>> {
-  template <class M>  // std::mdspan, and those that are like it
+  template <class M>  // std::mdspan and types like it
   static auto of(M& a) {
     using T = std::remove_pointer_t<decltype(a.data_handle())>;
     View<T, A::rank()> v;
@@ -121,7 +122,7 @@ struct AsView<
   }
 };
 
-// ---- what a call gives -------------------------------------------------------------------------------------------------
+// ---- results of a call --------------------------------------------------------------------------------------------------
 class Error : public std::runtime_error {
  public:
   Error(const std::string& text, const ashlar_error& record) : std::runtime_error(text), record_(record) {}
@@ -153,7 +154,7 @@ class [[nodiscard]] Result {
   ashlar_error record_;
 };
 
-// Calls with a context that has a place for the error: the caller's, or the default pool and allocator.
+// Calls an entry with a context that receives the error: the caller's, or one with the default pool and allocator.
 template <class F>
 Result called(const ashlar_context* given, F&& entry) {
   ashlar_error record{};
