@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The arguments of a program, and the scope that holds its definitions. The generator's Input, Output and Scalar are built on
-// them. They also make a program without a generator:
+// these functions. They can also build a program without a generator:
 //
-//   lang::DefinitionScope scope;                                    // holds what is defined until its end
+//   lang::DefinitionScope scope;                                    // owns the definitions made in it
 //   Symbol N{"N"};
 //   Tensor x = lang::make_input("x", f32, {N});
 //   Tensor y = lang::make_output("y", f32, {N});
@@ -20,20 +20,20 @@ namespace ashlar::lang {
 struct ArgumentLayout {
   enum class Order { inner_unit_stride, dense, any } order = Order::inner_unit_stride;
   int align = 0;                  // in bytes; 0: the alignment of an element
-  bool may_alias_inputs = false;  // of an output: it may be the same memory as an input
+  bool may_alias_inputs = false;  // for an output: it may be the same memory as an input
 };
 
-// Declare an argument: a tensor that is read, a tensor that is computed, a number that each call passes by value.
+// Declare an argument: a tensor to read, a tensor to compute, or a number that each call passes by value.
 Tensor make_input(const char* name, Type, const std::vector<Extent>&, ArgumentLayout = {}, Where = Where::current());
 Tensor make_output(const char* name, Type, const std::vector<Extent>&, ArgumentLayout = {}, Where = Where::current());
 Expr make_scalar(const char* name, Type, Where = Where::current());
 
-// Defines the output as `value`. Refused: a second definition, another type or rank, a domain that is not the declared shape.
+// Defines the output as `value`. Refused: a second definition, a different type or rank, a domain that differs from the
+// declared shape.
 void bind(const Tensor& output, const Tensor& value, Where = Where::current());
 
-// Owns the Vars, tensors and stages that are defined while it is alive, and destroys them with itself. Definitions outside of
-// any scope live as long as the process. Scopes nest, and each belongs to the thread that made it. A Tensor that outlives its
-// scope is refused where it is used.
+// Owns the Vars, tensors and stages that are defined during its lifetime. Definitions outside any scope live as long as the
+// process. Scopes nest, and each belongs to the thread that created it. Using a Tensor after the end of its scope is refused.
 class DefinitionScope {
  public:
   DefinitionScope();

@@ -3,11 +3,12 @@
 // compute: defines a tensor by a formula for each element. Each call makes one stage.
 //
 //   compute("C", {M, N}, [&](Var i, Var j) { return A(i, j) * 2; })      computed for exactly this domain
-//   compute("bx", [&](Var y, Var x) { return ...; })                     for what its readers read: a stencil's halo
-//   compute("y", x.shape(), [&](Indices i) { return exp(x(i)); })        a shape of any rank
+//   compute("bx", [&](Var y, Var x) { return ...; })                     computed for what its readers read: a stencil's halo
+//   compute("y", x.shape(), [&](Indices i) { return exp(x(i)); })        for a shape of any rank
 //
-// The lambda is called once, before compute returns, so capture by reference: [&]. A lambda that returns values(a, b) defines
-// several tensors, in a std::array. The compiler checks that the lambda takes one Var for each extent in the braces.
+// The lambda is called once, before compute returns, so capturing by reference, [&], is safe. A lambda that returns values(a,
+// b) defines several tensors, returned in a std::array. The compiler checks that the lambda takes one Var for each extent in
+// the braces.
 #include <array>
 #include <type_traits>
 #include <utility>
@@ -80,8 +81,8 @@ template <class F, std::size_t... I>
 struct takes_vars<F, std::index_sequence<I...>> : std::is_invocable<F, VarAt<I>...> {};
 template <class F, std::size_t N>
 inline constexpr bool one_var_per_dimension = takes_vars<F, std::make_index_sequence<N>>::value;
-// A lambda whose body does not compile is invocable with no number of Vars. The compiler has then printed the error, so no
-// static_assert adds another.
+// A lambda whose body does not compile is not invocable with any number of Vars. The compiler has then printed the error
+// already, so no static_assert adds another.
 template <class F, std::size_t... N>
 inline constexpr bool takes_any_of = (one_var_per_dimension<F, N> || ...);
 template <class F, std::size_t... I>
@@ -89,7 +90,7 @@ auto call(F& f, const Indices& at, std::index_sequence<I...>) {
   return f(Access::var(at, I)...);
 }
 
-// The rank of a lambda whose parameters have written types (Var, not auto).
+// The rank of a lambda whose parameter types are written out (Var, not auto).
 template <class>
 struct arity {};
 template <class R, class C, class... A>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Constants: tensors whose elements are known when the program is written, such as the taps of a filter or a lookup table. They
-// are not arguments. Where indices are constant after unrolling, the elements become immediate numbers; otherwise they are data
-// in the object file.
+// Constants: tensors whose elements are known when the program is written, such as filter taps or a lookup table. They are not
+// arguments. If indices are constant after unrolling, the elements become immediate numbers; otherwise they are data in the
+// object file.
 //
 //   const Tensor sobel = constant("sobel", f32, {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}});     f32[3, 3]
 //   const Tensor window = constant("window", f32, {257}, samples);                         std::vector<double> samples
@@ -17,7 +17,7 @@
 
 namespace ashlar {
 
-class Elements {  // a number, or rows of Elements, all of one shape
+class Elements {  // a number, or rows of Elements, all of the same shape
  public:
   template <Number T>
   Elements(T value, Where where = Where::current()) : number_(value, where) {}
@@ -37,10 +37,11 @@ namespace detail {
 Tensor constant(const char* name, Type, const std::vector<std::int64_t>& shape, const std::vector<Operand>& elements, Where);
 }
 
-// A constant of nested lists. Refused: rows of different lengths, no elements, a number that the type does not hold, more than
+// A constant from nested lists. Refused: rows of different lengths, no elements, a number that does not fit the type, more than
 // 8 dimensions.
 Tensor constant(const char* name, Type, const Elements&, Where = Where::current());
-// A constant of the given shape, from its elements in row-major order. Refused: a number of elements other than the shape's.
+// A constant of the given shape, from its elements in row-major order. Refused unless there are as many elements as the shape
+// has.
 template <Number T>
 Tensor constant(const char* name, Type type, std::initializer_list<std::int64_t> shape, const std::vector<T>& elements,
                 Where where = Where::current()) {

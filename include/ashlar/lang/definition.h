@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The definitions behind handles. Variables, tensors and stages are entries of an arena and are found by id. A Tensor is an id,
-// and a load node holds the id of a tensor, so an Expr owns nothing and no handle can dangle.
+// The definitions behind handles. Variables, tensors and stages are entries of an arena, found by id. A Tensor is an id, and a
+// load node holds the id of a tensor, so an Expr owns nothing and no handle can dangle.
 //
-// Invariants: an entry does not change after it is made, except that an output is bound once. The values of a stage use its own
-// variables, Symbols and Scalars, and load tensors that were defined before it.
+// Invariants: an entry does not change after its creation, except that an output is bound once. The values of a stage use its
+// own variables, Symbols and Scalars, and load tensors that were defined before it.
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -52,10 +52,10 @@ struct StageDef {
   std::vector<Expr> targets;  // of a scatter: an index for each dimension
   Expr keep;                  // of a scatter: empty if it keeps every update
   std::vector<Id> tensors;    // one for each value
-  // Of a recurrence: the dimensions that it runs along, slowest first, and which of them it runs through backwards.
+  // Recurrences: the dimensions to run along, slowest first, and which of them run backwards.
   std::vector<std::size_t> along;
   std::vector<bool> descending;
-  ir::Reducer scan;  // of a recurrence that is a scan: its reducer
+  ir::Reducer scan;  // recurrences that are scans: the reducer
 };
 
 struct ViewDef {  // a boundary of `source`, or (rearranged) its elements at other indices

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// einsum: multiplies tensors, and sums over the dimensions that the result does not have, in NumPy's notation. It makes one
-// stage, whose loops are named by the letters.
+// einsum: multiplies tensors and sums over the dimensions that the result does not have, in NumPy's notation. It is one stage,
+// whose loops are named by the letters.
 //
 //   Tensor scores = einsum("bhqd,bhkd->bhqk", Q, K);
 //   Tensor product = einsum(f32, "ik,kj->ij", A, B);    converts the elements first: f16 tensors, summed in f32
 //   Tensor trace = einsum("ii->", A), turned = einsum("ij->ji", A), outer = einsum("i,j", x, y);
 //
-// A letter (a to z, A to Z) names a dimension. Dimensions of one letter share one index. Without "->" the result has the
-// letters that occur once, in alphabetical order. The other letters are summed, in loops in the order of their first
-// occurrence. The sum of a product accumulates with fma (lang/reduce.h). Spaces are ignored.
+// A letter (a to z, A to Z) names a dimension. Dimensions with the same letter share one index. Without "->" the result has the
+// letters that occur once, in alphabetical order. The other letters are summed over, in loops ordered by first occurrence. A
+// sum of products uses fma (lang/reduce.h). Spaces are ignored.
 //
-// Dimensions of one letter must have one extent. Refused: numbers that differ, here; reads that may leave a tensor, when the
-// program is built.
+// Dimensions with the same letter must have the same extent. Numbers that differ are refused here; reads that may leave a
+// tensor are refused when the program is built.
 #include <ashlar/lang/compute.h>
 
 namespace ashlar {

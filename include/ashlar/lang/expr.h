@@ -5,7 +5,7 @@
 //   Expr e = (x + 1) / 2;            integer division rounds towards negative infinity, as indices need (trunc_div: as C does)
 //   Expr in = 0 <= i && i < N;       && and || combine bool Exprs. They do not guard a read: use select
 //
-// Both parameters are Operands. With an Expr and an Operand, C++20 would find a == b ambiguous with its reversed form.
+// Both parameters are Operands: with an Expr and an Operand, a == b would be ambiguous with its reversed form in C++20.
 #include <array>
 #include <cstddef>
 
@@ -13,8 +13,8 @@
 
 namespace ashlar {
 
-// The result of a comparison: a bool Expr with a type of its own, so that the error for a chain `0 <= i < n` says what to
-// write.
+// The result of a comparison. It is a bool Expr, but has its own C++ type so that the error for a chain `0 <= i < n` can say
+// what to write.
 class Condition : public Expr {
  public:
   Condition() = default;
@@ -40,8 +40,8 @@ Condition operator>=(Operand, Operand);
 Expr operator-(Operand);
 Expr operator~(Operand);
 
-// These overloads match exactly: Expr converts to bool, in order to explain the error, and so the built-in && and || are
-// candidates too.
+// These overloads match exactly. They must, because Expr converts to bool (to explain the error), which makes the built-in &&
+// and || candidates too.
 Expr operator&&(const Expr&, const Expr&);
 Expr operator&&(const Expr&, Operand);
 Expr operator&&(Operand, const Expr&);
@@ -66,7 +66,8 @@ Expr operator||(B a, const Expr& b) {
 }
 Expr operator!(const Expr&);
 
-// An Expr can be built in place. Exactly an Expr, so that a Var or an Axis cannot be assigned through its base class.
+// An Expr can be built up in place. The type must be exactly Expr, so that a Var or an Axis cannot be assigned through its base
+// class.
 template <std::same_as<Expr> E>
 E& operator+=(E& a, Operand b) {
   return a = a + b;
@@ -149,7 +150,7 @@ Expr operator>=(const C&, Operand) {
   return detail::no_chain<C>();
 }
 
-// Several values at once, for stages with several results. A std::array, so structured bindings and [] work.
+// Several values at once, for stages with several results. It is a std::array, so structured bindings and [] work.
 template <std::size_t N>
 using Values = std::array<Expr, N>;
 template <class... T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Stages that a C function computes, one box at a time: a matrix multiplication by a BLAS, a codec, a device of your own.
+// Stages that a C function computes, one box at a time: a matrix multiplication by a BLAS, a codec, your own device.
 //
 //   extern "C" int my_sgemm(const ashlar_tensor* regions, const int64_t* begin);
 //
@@ -8,15 +8,15 @@
 //     return Needs{needs(A, i, Range{Expr(0), K}), needs(B, Range{Expr(0), K}, j)};
 //   });
 //
-// The lambda says which region of each tensor an element needs. For a box of the result, the function gets the hull of what the
-// elements of the box need: here regions[0] of A and regions[1] of B, and regions[2], the box of C itself. Each has shape,
-// strides, and a pointer to its first element. `begin` holds the indices of these first elements, here two for each region.
-// The function must compute every element of its box from these regions alone, for any box, and return 0. Any other value
-// fails the call. Inside of parallel loops several threads call it.
+// The lambda says which region of each tensor an element needs. For a box of the result, the function gets the hull of the
+// regions that the elements of the box need: here regions[0] of A and regions[1] of B, and regions[2], the box of C itself.
+// Each has a shape, strides, and a pointer to its first element. `begin` holds the indices of these first elements, here two
+// for each region. For any box, the function must compute every element from these regions alone, and return 0. Any other value
+// fails the call. Inside parallel loops, several threads call it.
 //
 // The stage has no loops to schedule. compute_at places it like any other stage; its box is then the part that is read there.
-// It may read caches, inputs, constants and stages that lie in host memory, in rows. It cannot read views: they have no
-// storage.
+// It may read caches, inputs, constants and stages whose rows are contiguous in host memory. It cannot read views, which have
+// no storage.
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -66,7 +66,7 @@ struct RegionFunctionId {
   ir::Id id;
 };
 // Declares a C function for c_stage. Without an address, the function is only available where the object file is linked.
-// Refused: a symbol that is not a C identifier, or that was declared as another function.
+// Refused: a symbol that is not a C identifier or was already declared as another function.
 RegionFunctionId region_function(const char* symbol, ir::RegionFunction = nullptr, Where = Where::current());
 
 namespace detail {

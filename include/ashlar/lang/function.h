@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// C functions in formulas, called one value at a time: a tone curve, an interpolated table that already exists.
+// C functions in formulas, called for one value at a time, such as an existing tone curve or interpolated table.
 //
 //   extern "C" float tone_curve(float);
 //   const auto curve = c_function("tone_curve", tone_curve);          // the interpreter and this process can call it too
 //   const auto later = c_function<float(float, std::int32_t)>("f");   // only available where the object file is linked
 //   compute("out", {N}, [&](Var i) { return curve(x(i)); })
 //
-// The function must be pure and total: its result depends on its operands alone, it has no side effects, and it may be called
-// with any values of their types, even where a select discards the result. The object file refers to its symbol; whoever links
-// the object provides it. It runs on the host, so devices refuse it.
+// The function must be pure and total: its result depends only on its operands, it has no side effects, and it accepts all
+// values of their types, because it may be called even where a select discards the result. The object file refers to its
+// symbol, which must be provided when the object is linked. It runs on the host, so devices refuse it.
 #include <type_traits>
 #include <utility>
 
@@ -82,7 +82,7 @@ class CFunction<R(A...)> {
   ir::Id id_ = 0;
 };
 
-// Declares a C function. Refused: a symbol that is not a C identifier, or that was declared as another function.
+// Declares a C function. Refused: a symbol that is not a C identifier or was already declared as another function.
 template <Number R, Number... A>
 CFunction<R(A...)> c_function(const char* symbol, R (*f)(A...), Where where = Where::current()) {
   return {symbol, f, where};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Index variables and extents. All are Exprs of type index, a mathematical integer. They are compared by identity; the name is
-// only printed.
+// Index variables and extents. All are Exprs of type index, a mathematical integer. They are compared by identity; names are
+// only for printing.
 //
-//   Symbol N{"N", {.min = 1}};          an extent that each call gives, with facts that proofs use and each call checks
+//   Symbol N{"N", {.min = 1}};          an extent that each call supplies, with facts that proofs use and each call checks
 //   Axis k{"k", N}, d{"d", -2, 3};      reduction axes: [0, N) and [-2, 3). All ranges are half-open
 //   sum(A(i, k), k.where(k <= i))       only the terms for which the condition holds
 //
-// A Var is one index of the tensor that is being defined. Only the functions that define tensors make Vars.
+// A Var is an index of the tensor being defined. Only the functions that define tensors create Vars.
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -22,7 +22,7 @@ namespace detail {
 struct Access;
 }
 
-class Var : public Expr {  // one index of the tensor that is being defined
+class Var : public Expr {  // an index of the tensor being defined
  public:
   Var(const Var&) = default;
   template <class T = void>
@@ -43,7 +43,7 @@ class Var : public Expr {  // one index of the tensor that is being defined
   explicit Var(const Expr& e) : Expr(e) {}
 };
 
-class Symbol : public Expr {  // an extent that each call gives. Two Symbols of one name are two extents
+class Symbol : public Expr {  // an extent that each call supplies. Two Symbols with the same name are two extents
  public:
   struct Facts {  // checked by each call, used by proofs
     std::int64_t min = 0, max = INT64_MAX, multiple_of = 1;
@@ -54,14 +54,14 @@ class Symbol : public Expr {  // an extent that each call gives. Two Symbols of 
 
 class AxisList;
 
-class Axis : public Expr {  // of a reduction. Bounds may use Vars (triangles), Symbols, and elements of inputs (tables)
+class Axis : public Expr {  // a reduction axis. Bounds may use Vars (triangles), Symbols, and elements of inputs (tables)
  public:
   Axis(const char* name, Operand end, Where = Where::current());                 // [0, end)
   Axis(const char* name, Operand begin, Operand end, Where = Where::current());  // [begin, end)
   AxisList where(Operand condition) const;                                       // leaves out terms for which it is false
 };
 
-class AxisList {  // what a reduction runs over: axes, outermost first, and conditions
+class AxisList {  // the axes of a reduction, outermost first, and conditions on them
  public:
   AxisList(const Axis& a) : axes_{a} {}
   AxisList(std::initializer_list<Axis> axes) : axes_(axes) {}
@@ -87,7 +87,7 @@ struct Range {  // [begin, end)
   Expr begin, end;
 };
 
-class Extent {  // of a dimension: a number, a Symbol, a formula of them, or a Range; optionally with a label
+class Extent {  // the extent of a dimension: a number, a Symbol, a formula of them, or a Range; optionally with a label
  public:
   template <Number T>
     requires(std::integral<T> && !std::same_as<T, bool>)
@@ -114,7 +114,7 @@ struct DimAt {  // carries the line of the call into an operator
   DimAt(int d, Where w = Where::current()) : dim(d), where(w) {}
 };
 
-class Shape {  // for operators of any rank. Made from a tensor or a vector; braces give a static rank
+class Shape {  // the shape of a tensor of any rank, taken from a tensor or a vector; braces give a static rank
  public:
   static Shape of(std::vector<Extent>, Where = Where::current());  // at most max_rank
   int rank() const { return static_cast<int>(extents_.size()); }

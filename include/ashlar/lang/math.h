@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Elementwise functions. The operands of each have one type, by the rules of lang/operand.h. Headings below say which types;
-// others are refused. docs/ir.md defines the edge cases (NaN, overflow, shifts that are too far).
+// Elementwise functions. All operands of a function have the same type, by the rules of lang/operand.h. The headings below say
+// which types are allowed; others are refused. docs/ir.md defines the edge cases (NaN, overflow, shift counts that are too
+// large).
 //
 //   select(i > 0, A(i - 1), 0)     reads nothing where the condition is false, so the index needs no clamp
 //   saturate(i8, f32(x) * scale)   rounds to nearest even, then clamps; NaN gives 0
@@ -9,7 +10,7 @@
 
 namespace ashlar {
 
-Expr select(Operand condition, Operand if_true, Operand if_false);  // reads only in the chosen arm
+Expr select(Operand condition, Operand if_true, Operand if_false);  // only the chosen arm is read
 template <std::size_t N>
 std::array<Expr, N> select(Operand condition, const std::array<Expr, N>& if_true, const std::array<Expr, N>& if_false) {
   std::array<Expr, N> chosen;
@@ -18,7 +19,7 @@ std::array<Expr, N> select(Operand condition, const std::array<Expr, N>& if_true
   return chosen;
 }
 
-// ---- any number
+// ---- all numeric types
 Expr min(Operand, Operand);  // of floats: NaN if one is NaN
 Expr max(Operand, Operand);
 Expr clamp(Operand value, Operand low, Operand high);          // max(min(value, high), low): both ends are included
@@ -28,7 +29,7 @@ Expr clamp(const Expr&, const Expr&, const Expr&, Where = Where::current());
 Expr abs(Operand);  // wraps for the lowest integer: abs(-128) of i8 is -128
 Expr in_range(Operand value, Operand low,
               Operand high);  // promises low <= value < high; the interpreter checks it, compiled code trusts it
-Expr fast(Operand);           // with shorter expansions of its math functions: docs/ir.md, "Math functions"
+Expr fast(Operand);           // uses shorter, less accurate math functions: docs/ir.md, "Math functions"
 
 // ---- floating-point types: docs/ir.md, "Math functions", has the error bounds
 Expr sqrt(Operand);   // correctly rounded
@@ -63,12 +64,12 @@ Expr fma(Operand a, Operand b, Operand c);  // a * b + c, rounded once
 Expr isnan(Operand);
 Expr isinf(Operand);
 
-// ---- integer types: sums, differences and products inside of a formula are exact
+// ---- integer types: sums, differences and products inside a formula are exact
 Expr trunc_div(Operand, Operand);                // rounds towards zero, as / of C; / of the language rounds down
 Expr trunc_rem(Operand, Operand);                // the remainder of trunc_div, as % of C
 Expr popcount(Operand);                          // the number of bits that are 1
-Expr clz(Operand);                               // the number of zeros above the highest 1; of 0, all bits
-Expr ctz(Operand);                               // the number of zeros below the lowest 1; of 0, all bits
+Expr clz(Operand);                               // the number of zeros above the highest 1; for 0, all bits
+Expr ctz(Operand);                               // the number of zeros below the lowest 1; for 0, all bits
 Expr rounding_shr(Operand value, Operand bits);  // value / 2^bits, rounded to nearest, halves up (CMSIS-NN, gemmlowp)
 Expr rounding_shl(Operand value, Operand bits);  // value 2^bits; of signed types, negative bits shift right and round (SRSHL)
 Expr mul_high(Operand a, Operand b);             // ab >> n: the upper half of the product
@@ -78,16 +79,16 @@ Expr sub_sat(Operand a, Operand b);
 Expr halving_add(Operand a, Operand b);           // (a + b) >> 1
 Expr rounding_halving_add(Operand a, Operand b);  // (a + b + 1) >> 1: pavgb, URHADD
 Expr halving_sub(Operand a, Operand b);           // (a - b) >> 1; unsigned differences below 0 wrap
-Expr abs_diff(Operand a, Operand b);              // |a - b|, of the unsigned type of the same width
+Expr abs_diff(Operand a, Operand b);              // |a - b|, in the unsigned type of the same width
 Expr widening_add(Operand a, Operand b);          // in the type of twice the width: i8 + i8 is an i16
 Expr widening_sub(Operand a, Operand b);          // the same, always signed: u8 - u8 is an i16
 Expr widening_mul(Operand a, Operand b);
 
-// Conversions that are not written as a type's name, f32(x).
-Expr saturate(Type, Operand);  // clamps to the range of the type; of a floating-point type, to its finite numbers
+// Conversions beyond those written as a type's name, f32(x).
+Expr saturate(Type, Operand);  // clamps to the range of the type; for floating-point types, to the finite numbers
 Expr bitcast(Type, Operand);   // the same bits in another type of the same width
 
-// Constants of a type.
+// Constants.
 Expr lowest(Type, Where = Where::current());    // minus infinity; -448 for e4m3, which has no infinity
 Expr highest(Type, Where = Where::current());   // plus infinity; 448 for e4m3
 Expr infinity(Type, Where = Where::current());  // of a floating-point type that has infinities; others are refused

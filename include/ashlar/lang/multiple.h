@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Divisibility of extents, as far as their form and the facts of their Symbols show it.
+// Divisibility of extents, as shown by their form and the facts of their Symbols.
 //
 //   Symbol N{"N", {.multiple_of = 16}};
 //   is_multiple(N * 3 + 8, 8)             // true. is_multiple(N, 32) is false: some N are not multiples of 32

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Operands: an Expr, or a C++ number that has no type yet, with the source line that it was written on.
+// Operands: an Expr, or a C++ number that does not have a type yet, with the source line where it was written.
 //
-// Nothing converts silently. A number beside an Expr adopts the type of the Expr: an integer must fit exactly, a floating-point
-// number is rounded, and a floating-point number for an integer type is refused. A number alone has its C++ type: 0 is i32,
-// 0.f is f32, 0.0 is f64. Two Exprs must have the same type, except that a data integer beside an index becomes an index.
+// Nothing converts silently. A number combined with an Expr adopts the type of the Expr: an integer must fit exactly, a
+// floating-point number is rounded, and a floating-point number for an integer type is refused. A number by itself has its C++
+// type: 0 is i32, 0.f is f32, 0.0 is f64. Two Exprs must have the same type, except that a data integer combined with an index
+// becomes an index.
 //
 //   x * 2     2 has the type of x           x * 300   refused if x is u8
 //   f32(n)    a conversion, by name         n + 0.5   refused if n is an integer: write f32(n) + 0.5
@@ -30,7 +31,7 @@ concept TensorLike = requires { typename T::is_tensor; };
 Expr element_of(const Reduction<1>&, Where);  // in the step of a recurrence, the element of a new stage; elsewhere refused
 }  // namespace detail
 
-class Operand {  // the parameter of functions and operators: an Expr, a C++ number or a Param, and the line
+class Operand {  // a parameter of functions and operators: an Expr, a C++ number or a Param, and its line
  public:
   Operand(const Expr& e, Where where = Where::current()) : expr_(e), where_(where) {}
   template <Number T>
@@ -47,7 +48,7 @@ class Operand {  // the parameter of functions and operators: an Expr, a C++ num
   template <Number T>
   Operand(const Param<T>& p, Where where = Where::current()) : Operand(static_cast<const T&>(p), where) {}
 
-  // These are not operands. The message says what to write instead.
+  // Not operands: the message says what to write instead.
   template <detail::Character T>
   Operand(T, Where = Where::current()) {
     static_assert(detail::never<T>, "a character is not a number here: write the number, or static_cast<int>(c)");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// How operands get their types, by the rules of include/ashlar/lang/operand.h. `what` names the operation in refusals.
+// How operands get their types, by the rules in lang/operand.h. `what` names the operation in refusals.
 #include <string>
 #include <vector>
 
@@ -12,8 +12,8 @@ namespace ashlar::lang {
 Expr as_expr(const Operand&, const std::string& what);             // a number gets its C++ type; an empty Expr is refused
 Expr adopt(Type, const Operand& number, const std::string& what);  // a number in this type; refused if it does not fit
 Expr to_type(Type, const Operand&, const std::string& what);       // numbers adopt it; an Expr has it, or becomes an index
-// A component of a tuple. As to_type, and also: a constant Expr of another type is adopted like the number it was written as,
-// as in values(x, 0, 1) beside floats, and an index becomes i64.
+// A component of a tuple. Like to_type, but a constant Expr of another type is adopted like the number it was written as
+// (values(x, 0, 1) with floats), and an index becomes i64.
 Expr component(Type, const Operand&, const std::string& what);
 Expr to_index(const Operand&, const std::string& what);  // of any integer type
 // The operands in one common type, in their order.

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Recurrences: tensors whose elements are computed in an order, each from earlier elements.
+// Recurrences: tensors whose elements are computed in order, each from earlier elements.
 //
 //   recur("iir", {R, T}, Along{1}, Lag{1}, [&](Var r, Var t) { return x(r, t); },                         t < 1
 //         [&](Prior y, Var r, Var t) { return a * x(r, t) + (1 - a) * y(r, t - 1); })                     t >= 1
 //
-//   Along{1}             the dimension that it runs along, from begin to end; Along{1}.backwards(): from end to begin
-//   Along{0, 1}          several, the slowest first: a table that is filled row by row
-//   Lag{1}               the number of steps at the start that the first lambda gives; Lag{1, 0}: for each dimension of Along
+//   Along{1}             the dimension to run along, from begin to end; Along{1}.backwards(): from end to begin
+//   Along{0, 1}          several dimensions, the slowest first: a table filled row by row
+//   Lag{1}               how many steps at the start the first lambda gives; Lag{1, 0}: one number for each dimension of Along
 //   y(r, t - 1)          an earlier element: at a constant distance along these dimensions, or wherever bounds and conditions
 //                        show that it is earlier. Once one ordered dimension goes back, the others are free. Backwards, an
 //                        earlier element is y(r, t + 1).
-//   y[0](t - 1)          of a state of several values, values(mean, m2): there is a tensor for each, as from compute
+//   y[0](t - 1)          for a state of several values, values(mean, m2): one tensor for each, as with compute
 //
-// A step may reduce over earlier elements. The reduction becomes a stage, named by the recurrence and the reducer ("x_sum"):
+// A step may reduce over earlier elements. The reduction becomes a stage, named after the recurrence and the reducer ("x_sum"):
 //
 //   recur("x", {N}, Along{0}, Lag{0}, [&](Var) { return f32(0); }, [&](Prior x, Var t) {     Lag{0}: no element is given
 //     const Axis k{"k", t};                                                                  all earlier steps
 //     return (b(t) - sum(L(t, k) * x(k), k)) / L(t, t);
 //   })
 //
-// Each lambda is called once. The first one also gives the types of the state.
+// Each lambda is called once. The first one also determines the types of the state.
 #include <ashlar/lang/compute.h>
 
 namespace ashlar::ir {
@@ -28,7 +28,7 @@ struct Reducer;
 }
 namespace ashlar {
 
-// The dimensions that a recurrence runs along, the slowest first, and their directions.
+// The dimensions that a recurrence runs along, slowest first, and their directions.
 struct Along {
   template <std::same_as<int>... D>
   Along(int first, D... more) : dims{first, more...}, count(1 + sizeof...(more)) {
@@ -39,8 +39,8 @@ struct Along {
     for (bool& b : a.descending) b = true;
     return a;
   }
-  // One dimension backwards: Along{0, 1}.backwards(0) fills a table from its diagonal outwards. A dimension that is not among
-  // these is refused where the recurrence is declared.
+  // Runs one dimension backwards: Along{0, 1}.backwards(0) fills a table from its diagonal outwards. A dimension that is not
+  // among these is refused where the recurrence is declared.
   Along backwards(int dim) const {
     Along a = *this;
     bool found = false;
@@ -72,8 +72,8 @@ struct RecurrenceBuilder;
 
 class Prior {  // the values of earlier steps
  public:
-  Tensor operator[](DimAt component) const;  // of a state of several values: the tensor of one component
-  // Of a state of one value: an earlier element. One overload for each rank, as in Tensor.
+  Tensor operator[](DimAt component) const;  // for a state of several values: the tensor of one component
+  // For a state of one value: an earlier element. One overload for each rank, as in Tensor.
   Expr operator()(Operand) const;
   Expr operator()(Operand, Operand) const;
   Expr operator()(Operand, Operand, Operand) const;
@@ -103,10 +103,9 @@ template <std::size_t K>
 inline constexpr std::size_t components_of<std::array<Expr, K>> = K;
 
 struct RecurrenceBuilder {
-  // Takes the state that `first` gives. Returns its values, and tensors of its types, which a Prior reads before the stage is
-  // defined.
+  // Takes the state from `first`. Returns its values, and tensors of its types that a Prior reads before the stage is defined.
   static void begin(const Site&, const Operand* first, std::size_t count, Expr* values, Tensor* state);
-  // `scan`: the reducer that combines the previous element with a term; null if the step is any other formula.
+  // `scan`: the reducer that combines the previous element with a term; null if the step is another formula.
   static void end(const Site&, const Along&, const Lag&, const Expr* first, const Operand* step, std::size_t count,
                   const Tensor* state, const ir::Reducer* scan = nullptr);
   static Prior prior(const Tensor* state, std::size_t count) { return {state, count}; }
@@ -121,8 +120,8 @@ struct RecurrenceBuilder {
   }
 };
 
-// While a StepScope lives, a reduction that is used as a value becomes a stage inside of this recurrence. Its domain is the
-// elements that steps compute: all but those of the lag.
+// While a StepScope is alive, a reduction used as a value becomes a stage inside this recurrence. Its domain is the elements
+// that steps compute: all but those of the lag.
 class StepScope {
  public:
   StepScope(const Site&, const Along&, const Lag&);
@@ -142,7 +141,7 @@ std::array<Operand, sizeof...(I)> operands_of(const T& result, Where where, std:
   RecurrenceBuilder::operands(result, where, out.data());
   return out;
 }
-// `first` gives the values of the first steps; `step` computes those of a later step from a Prior.
+// `first` gives the values of the first steps; `step` computes the values of a later step from a Prior.
 template <class First, class Step>
 auto recur(const Site& site, const Along& along, const Lag& lag, First first, Step step) {
   constexpr std::size_t count = components_of<decltype(first())>;
@@ -184,7 +183,7 @@ auto recur(const char* name, const Extent (&extents)[N], Along along, Lag lag, F
       [&](const Prior& y) { return detail::call_step(step, y, at, dimensions{}); });
 }
 
-// Of any rank: [&](Indices i) and [&](Prior y, Indices i).
+// For any rank: [&](Indices i) and [&](Prior y, Indices i).
 template <class First, class Step>
   requires std::is_invocable_v<First, Indices>
 auto recur(const char* name, const Shape& shape, Along along, Lag lag, First&& first, Step&& step,

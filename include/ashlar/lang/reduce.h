@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Reductions. A reduction is not an Expr: it is a complete stage with one handle in the schedule, so compute gives it a name.
+// Reductions. A reduction is not an Expr: it is a whole stage with its own handle in the schedule, so compute gives it a name.
 //
 //   Axis k{"k", K};
 //   compute("C", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k).from(bias(j)); })
 //   auto [best, place] = compute("top", {M}, [&](Var i) { return argmax(A(i, k), k); });
 //
-// An accumulation starts from the identity of the reducer, or from the value that `.from` gives. A sum of products of floats
-// accumulates with fma (docs/ir.md). `maximum(x, k)` reduces; `max(a, b)` is elementwise.
+// Accumulation starts from the identity of the reducer, or from the value given by `.from`. A sum of products of floats uses
+// fma (docs/ir.md). `maximum(x, k)` reduces; `max(a, b)` is elementwise.
 #include <type_traits>
 
 #include <ashlar/lang/math.h>
@@ -25,9 +25,9 @@ Expr adopt(const Expr& as, Operand value, const char* what);  // the operand in 
 }  // namespace detail
 
 template <std::size_t N = 1>
-class Reduction {  // of N values; compute takes it, formulas do not
+class Reduction {  // a reduction of N values; an argument of compute, not of formulas
  public:
-  Reduction from(Operand initial) const  // the value to start from, instead of the identity
+  Reduction from(Operand initial) const  // starts from this value instead of the identity
     requires(N == 1)
   {
     return from(Values<1>{detail::adopt(terms_[0], initial, "from")});
@@ -56,14 +56,15 @@ Reduction<> strict_sum(Operand, AxisList, Where = Where::current());  // left to
 Reduction<> product(Operand, AxisList, Where = Where::current());     // 1 over an empty range
 Reduction<> maximum(Operand, AxisList, Where = Where::current());     // lowest(type) over an empty range; NaN if a term is NaN
 Reduction<> minimum(Operand, AxisList, Where = Where::current());     // highest(type) over an empty range; NaN if a term is NaN
-// {value, place}: the extreme value and its index, an i64, along one axis. Refused for several axes: use a reducer of your own.
-// Among equal values the smallest index wins; a NaN wins over numbers, as in maximum and minimum. Over an empty range: the
+// {value, place}: the extreme value along one axis, and its index (i64). Refused for several axes: use a reducer of your own.
+// Among equal values the smallest index wins; NaN wins over numbers, as in maximum and minimum. Over an empty range: the
 // identity of the value, and highest(i64).
 Reduction<2> argmax(Operand, AxisList, Where = Where::current());
 Reduction<2> argmin(Operand, AxisList, Where = Where::current());
 
-// ---- reducers of your own ---------------------------------------------------------------------------------------------------
-// What a schedule may do with the terms: nothing; regroup them (associative); regroup and swap them (also commutative).
+// ---- user-defined reducers --------------------------------------------------------------------------------------------------
+// What a schedule may do with the terms. exact: nothing. regroup: regroup them (the combiner is associative). any: also reorder
+// them (it is commutative, too).
 enum class Order { exact, regroup, any };
 
 namespace detail {
@@ -112,10 +113,10 @@ class Reducer {
 
 // reducer("max", {f32}, {lowest(f32)}, [](Values<1> a, Values<1> b) { return values(max(a[0], b[0])); }, Order::any)
 //
-// The combiner is called once, with placeholders, and may use these and constants only. Required: combine(identity, x) = x;
-// for Order::regroup combine(combine(x, y), z) = combine(x, combine(y, z)); for Order::any also combine(x, y) = combine(y, x).
-// The declaration is tested on ordinary values and edge cases (floats to a tolerance; NaN and infinity excluded). A
-// counterexample is refused; the test is not a proof.
+// The combiner is called once, with placeholders, and may use only these and constants. Required: combine(identity, x) = x; for
+// Order::regroup, combine(combine(x, y), z) = combine(x, combine(y, z)); for Order::any, also combine(x, y) = combine(y, x).
+// The declaration is tested on ordinary values and edge cases (floats up to a tolerance, without NaN and infinity) and refused
+// if there is a counterexample. The test is not a proof.
 template <std::size_t N, class F>
 Reducer<N> reducer(const char* name, const Type (&types)[N], const Operand (&identity)[N], F&& combine, Order order,
                    Where where = Where::current()) {
@@ -131,7 +132,7 @@ Reducer<N> reducer(const char* name, const Type (&types)[N], const Operand (&ide
       detail::declare_reducer({name, N, types, identity, left.data(), right.data(), combined.data(), order, where}));
 }
 
-// The reducers that scatters and scans take by name.
+// Reducers that scatters and scans take by name.
 enum class Combine { add, multiply, max, min, bit_or, bit_and, bit_xor };
 
 }  // namespace ashlar

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Scans: running sums, running maxima, or what any other reducer combines, along one dimension. A scan is a recurrence
+// Scans: running sums, running maxima, or running results of any other reducer, along one dimension. A scan is a recurrence
 // (lang/recur.h).
 //
 //   scan("below", {256}, Along{0}, Combine::add, [&](Var i) { return counts(i); })            counts(0) + ... + counts(i)
@@ -10,8 +10,8 @@
 //   inclusive    y(t) = combine(y(t - 1), v(t)); the first combines the identity with its term
 //   exclusive    y(t) = combine(y(t - 1), v(t - 1)); the first is the identity
 //
-// Terms are combined one after the other, in their order, so the combiner need not commute. Unlike a sum, a running sum of
-// products does not use fma: each step rounds twice.
+// Terms are combined one after the other in their order, so the combiner need not be commutative. Unlike a sum, a running sum
+// of products does not use fma: each step rounds twice.
 #include <ashlar/lang/recur.h>
 
 namespace ashlar {

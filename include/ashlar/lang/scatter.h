@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Scatters: each point of `over` combines a value into an element of the result, whose indices it computes.
+// Scatters: each point of `over` combines a value into an element of the result at indices that it computes.
 //
 //   scatter("counts", {256}, Combine::add, u32(0), {H, W}, [&](Var y, Var x) { return put(u32(1), in(y, x)); })
 //   scatter("grad", {V, D}, Combine::add, 0.f, {N, D}, [&](Var n, Var d) { return put(g(n, d), rows(n), d); })
 //
-// The result starts as the initial value. Points are visited in the order of `over`, the first dimension outermost. A Combine
-// may take them in any order; a reducer of your own says what it allows. Every index must lie in the result: the range of its
-// type, clamp, in_range or the condition of put_if proves it, or the definition is refused.
+// Every element starts with the initial value. Points are visited in the order of `over`, the first dimension outermost. A
+// Combine may take them in any order; a reducer of your own states which orders it allows. Every index must lie in the result.
+// The range of its type, clamp, in_range or the condition of put_if must prove this, or the definition is refused.
 //
-// put_if(keep, value, at...) skips the points where `keep` is false, and reads neither value nor index there.
-// puts(put(...), put(...)) makes several updates in one step, in that order. In the schedule they are one more loop, the
-// innermost.
+// put_if(keep, value, at...) skips the points where `keep` is false, and reads neither value nor index there. puts(put(...),
+// put(...)) makes several updates in one step, in that order. In the schedule they are one more loop, the innermost one.
 #include <type_traits>
 
 #include <ashlar/lang/compute.h>
@@ -20,7 +19,7 @@ namespace ashlar {
 
 template <std::size_t N>
 struct Put {
-  Expr keep;  // empty: every point is kept
+  Expr keep;  // empty: every point counts
   Expr value;
   std::array<Expr, N> at;
   Where where;

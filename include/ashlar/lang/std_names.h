@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Error messages for frequent mistakes: std::exp(x) and std::max(x, 0.f) of an Expr, and cast<float>(x). One sentence
+// Error messages for frequent mistakes: std::exp(x) and std::max(x, 0.f) with an Expr, and cast<float>(x). One sentence
 // replaces a page of overloads that do not match.
 //
-// No program that compiles calls these functions: instantiating one is the error. The standard reserves namespace std, and they
-// do nothing else there, except that `requires { std::exp(x); }` holds for an Expr. They are templates whose operands need a
-// conversion, so that exp(x) still means ashlar::exp under `using namespace std`.
+// No program that compiles calls these functions: instantiating one is the error. The standard reserves namespace std; their
+// only other effect there is that `requires { std::exp(x); }` holds for an Expr. They are templates whose operands need a
+// conversion, so exp(x) still means ashlar::exp under `using namespace std`.
 #include <ashlar/lang/math.h>
 
 namespace ashlar {

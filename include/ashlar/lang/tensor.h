@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Tensor: a handle to an argument, a stage or a view. A copy refers to the same one; the name is only printed.
+// Tensor: a handle to an argument, a stage or a view. Copies refer to the same object; the name is only for printing.
 //
 //   A(i, j + 1)          an element, an Expr: one index for each dimension, of any integer type
 //   x(i.with(2, k))      with indices of any rank

@@ -118,11 +118,11 @@ typedef struct ashlar_abi1_vulkan_module {
 } ashlar_abi1_vulkan_module;
 
 /* A call consists of begin, any number of launches (run), and end. They are recorded in one command buffer, which end submits.
- * begin determines the queue (ctx->stream, otherwise that of the first buffer among `buffers`, otherwise the runtime's own),
- * checks the device against the module, and allocates `workspace_bytes` of device memory (0: none), whose address it stores in
- * *workspace. The workspace of a context is an ashlar_vulkan_buffer. Grids are checked against the device's limits, which they
- * may exceed along x and, if the launch is FOLDED, along y and z. After a failure, end must still be called; it returns the
- * first error code. With a queue in ctx->stream, end does not wait. */
+ * begin determines the queue (ctx->stream, otherwise the runtime's own), checks the device against the module, and allocates
+ * `workspace_bytes` of device memory (0: none), whose address it stores in *workspace. The workspace of a context is an
+ * ashlar_vulkan_buffer. Grids are checked against the device's limits, which they may exceed along x and, if the launch is
+ * FOLDED, along y and z. If begin succeeds, end must be called, even after a failure of run; it returns the first error code.
+ * With a queue in ctx->stream, end does not wait. */
 typedef struct ashlar_abi1_vulkan_call ashlar_abi1_vulkan_call;
 ASHLAR_API int ashlar_abi1_vulkan_begin(const ashlar_abi1_vulkan_module*, const ashlar_context*, uint64_t workspace_bytes,
                                         uint64_t workspace_align, ashlar_abi1_vulkan_call**, uint64_t* workspace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Scopes of limited size: buffers in a scope must fit.
+// Scopes of limited size: buffers in such a scope must fit.
 #include <ashlar/ir/program.h>
 
 namespace ashlar::schedule {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// A trace as C++ that makes the same steps: one statement for each step, with handles named after their axes and stages.
+// A trace as C++ code that makes the same steps: one statement for each step, with handles named after their axes and stages.
 //
 //   void schedule(ashlar::Schedule& s, const ashlar::Tensor& B, const ashlar::Tensor& C) {
 //     using namespace ashlar;
@@ -12,7 +12,7 @@
 //
 // Invariant: applied to the algorithm, the function makes the same steps with the same ids. Names are made unique. A loop that
 // no step returned is found by spatial, reduction, copy, or its position among loops(). A step that no single call makes is
-// written as the replay of its JSON.
+// written as a replay of its JSON.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,18 +31,18 @@ struct CppText {
     std::string name;
   };
   std::string text;                   // a file
-  std::vector<Parameter> parameters;  // of the function, behind the schedule
-  // One for each step, "auto [io, ii] = s[C].split(i, 32);"; empty where the statement before it makes this step too, as
+  std::vector<Parameter> parameters;  // of the function, after the schedule
+  // One for each step, "auto [io, ii] = s[C].split(i, 32);". Empty if the previous statement makes this step too, as
   // vectorize(x, 8) makes a split and a vectorize.
   std::vector<std::string> statements;
-  // One for each step: what it does to what, in words that depend neither on ids nor on chosen names nor on the numbers that
-  // earlier steps were given, "split(j of C, 8, guard)". Equal steps of two schedules have equal ones.
+  // One for each step: what it does, in words that do not depend on ids, chosen names or numbers in earlier steps, "split(j of
+  // C, 8, guard)". Equal steps of two schedules have equal keys.
   std::vector<std::string> keys;
 };
 
-// `algorithm`: the program before the first of the steps, which are applied again for the names they need.
+// `algorithm`: the program before the first step. The steps are applied again to find the names they need.
 CppText cpp_text(const ir::Program& algorithm, const std::vector<Step>&, const Target&, std::string_view function);
 
-std::uint64_t trace_hash(const std::vector<Step>&);  // of the steps, their arguments and results; not of their places
+std::uint64_t trace_hash(const std::vector<Step>&);  // of the steps, their arguments and results, but not their source lines
 
 }  // namespace ashlar::schedule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Handles to the stages and tensors of a schedule by their ids, for code that schedules arbitrary programs: it has no Tensor
+// Handles to the stages and tensors of a schedule by their ids. For code that schedules arbitrary programs: it has no Tensor
 // objects, but finds stages and buffers in `s.scheduled().program`.
 //
 //   for (Stage stage : stages(s)) ...                                consumers first
@@ -11,7 +11,7 @@
 
 namespace ashlar {
 
-// Refused: an id that does not name a stage (a buffer) of the current program.
+// Refused: an id that does not name a stage (or buffer) of the current program.
 Stage stage_of(Schedule&, ir::Id stage, Where = Where::current());
 Tensor tensor_of(Schedule&, ir::Id buffer, Where = Where::current());
 std::vector<Stage> stages(Schedule&, Where = Where::current());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// A schedule step as a value: the name of a primitive and its arguments. Applying, printing, saving and replaying all work
-// on this record, and one function, apply, is the only thing that changes a Program.
+// A schedule step as a value: the name of a primitive and its arguments. Steps are applied, printed, saved and replayed in this
+// form. Only one function, apply, changes a Program.
 //
 //   Step{"split", {loop(12), 32, "guard"}} applied to a program gives the loops {17, 18}
 //
@@ -68,37 +68,37 @@ struct Step {
   std::string primitive;
   std::vector<Arg> args;
   Where where = {};
-  const char* call = nullptr;   // the call that made it, where it makes others too (tile, vectorize by lanes); not saved
-  std::size_t variant = 0;      // of which variant, numbered from 1 in the order they were made; 0: the general schedule
-  std::string place;            // "matmul.cpp:31": where it was written, kept when it is saved and replayed
-  std::vector<ir::Id> results;  // loops or stages it made, filled by apply
-  std::string text;             // for people, made by apply: "split(k of C, 256, guard) -> ko of C and ki of C"
+  const char* call = nullptr;   // the call that made it, if that makes several steps (tile, vectorize by lanes); not saved
+  std::size_t variant = 0;      // the variant, numbered from 1 in order of creation; 0: the general schedule
+  std::string place;            // "matmul.cpp:31": where it was written; survives saving and replaying
+  std::vector<ir::Id> results;  // loops or stages that it made; filled in by apply
+  std::string text;             // for people, filled in by apply: "split(k of C, 256, guard) -> ko of C and ki of C"
 };
 
-// What became of loops and stages that no longer exist: "was split into io and ii at matmul.cpp:31".
+// What became of a loop or stage that no longer exists: "was split into io and ii at matmul.cpp:31".
 struct Consumed {
   std::string name, reason;
   std::vector<ir::Id> successors;
 };
 
-// `program` also has the programs of its variants. The trace has the steps of all of them, in the order in which they were
+// `program` also holds the programs of its variants. The trace has the steps of all of them, in the order in which they were
 // made.
 struct Scheduled {
   ir::Program program;
   std::map<ir::Id, Consumed> consumed;
   std::vector<Step> trace;
-  std::vector<Scheduled> variants;  // all there are, by number; in these, `trace` and `variants` are empty
-  std::size_t within = 0;           // a variant's: the number of that which it was made of
-  ir::Id begins = 0;                // a variant's: smaller ids mean the same there
+  std::vector<Scheduled> variants;  // all variants, by number; their own `trace` and `variants` are empty
+  std::size_t within = 0;           // for a variant: the number of the variant that it was made from
+  ir::Id begins = 0;                // for a variant: smaller ids mean the same in the schedule that it was made from
 };
 const Scheduled& variant(const Scheduled&, std::size_t number);  // 0: the general one
 
-// Applies one step: all of it or, with a RefusalError, nothing. On success the step, with its results, is the trace's last.
-// After the primitive itself: regions are derived again, and every obligation that an earlier step took on (parallel and
-// vectorized loops, exact and shifting tails, slides, folds, reads inside domains) is proved again.
+// Applies one step completely or, with a RefusalError, not at all. On success the step and its results become the last entry of
+// the trace. After the primitive itself, regions are derived again, and every obligation that an earlier step took on (parallel
+// and vectorized loops, exact and shifting tails, slides, folds, reads inside domains) is proved again.
 const std::vector<ir::Id>& apply(Scheduled&, Step, const Target&);
 
-// Checks what must hold for a complete schedule, in addition to what holds after each step: capacities (stack, registers).
+// Checks what a complete schedule must satisfy beyond what holds after each step: capacities (stack, registers).
 void finish(const Scheduled&, const Target&);
 
 std::vector<std::string_view> primitive_names();
