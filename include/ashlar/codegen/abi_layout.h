@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The layout of `f_args`, the plain C structure that f_run takes: the one place where it is decided, for the code generator,
-// the descriptor and the header writer alike.
+// The layout of `f_args`, the plain C structure that f_run takes. This is the only place that decides it; the code generator,
+// the descriptor and the header writer all use it.
 //
 // Fields, in this order, each aligned to its own size, as C lays them out:
 //   pointers   one for each tensor, in the order of declaration

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// A dimension as a descriptor holds it (runtime/desc.h): constant + sum of coefficient * symbol, or something to compute.
+// A dimension in the form of the descriptor (runtime/desc.h): constant + sum of coefficient * symbol, or a value to compute.
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Kernels in this process: the object that emit() would write, loaded and linked to the runtime.
+// Kernels in this process: loads the object that emit() would write and links it to the runtime.
 //
 //   Compiled f = codegen::compile(kernel, Target::host());
 //   const void* arguments[] = {&A, &alpha, &C};           // ashlar_tensor*, or the address of a scalar, in declared order
 //   if (f.call(arguments) != ASHLAR_OK) …                 // ashlar_last_error() says why
 //
-// A Compiled is a reference-counted handle: the code lives as long as its last copy. Several threads may call it at a time.
+// A Compiled is a reference-counted handle: the code lives as long as its last copy. Several threads may call it concurrently.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -31,7 +31,7 @@ class Compiled {
  private:
   struct Code;
   explicit Compiled(std::shared_ptr<Code> code) : code_(std::move(code)) {}
-  const ashlar_abi1_desc* taking(std::size_t arguments) const;  // the descriptor, if it has so many
+  const ashlar_abi1_desc* taking(std::size_t arguments) const;  // the descriptor, if it has that many arguments
   friend Compiled compile(const ir::Kernel&, const Target&, Seconds*);
   friend Compiled load(const std::string& object, const ir::Kernel&, const Target&);
   std::shared_ptr<Code> code_;

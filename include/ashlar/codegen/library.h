@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// One function for several targets: the targets that can stand in one library, and in which order.
+// One function for several targets: which targets can share a library, and in which order.
 //
 //   library_targets({"vulkan", "x86-64-v3", "zen4"})  ==  zen4, x86-64-v3, vulkan
 //
-// The runtime tells memory apart by device type, processors by their features (runtime/cpu.h), CUDA devices by their compute
-// capability: it must be able to say of any machine which variant is right, so no two targets may be alike in that, and all are
-// for one architecture and one system. A GPU whose name does not say what launches it is launched by what the others are for:
+// The runtime distinguishes memory by device type, processors by their features (runtime/cpu.h), and CUDA devices by their
+// compute capability. It must be able to choose a variant on any machine, so no two targets may be the same in these respects,
+// and all are for one architecture and one system. A GPU whose name does not include a host processor takes that of the others:
 //
 //   library_targets({"aarch64+dotprod-android", "vulkan"})  ==  aarch64+dotprod-android, vulkan-aarch64-android
 #include <vector>
@@ -15,17 +15,17 @@
 
 namespace ashlar::codegen {
 
-// Sorted as the runtime tries them (runtime/desc.h): processors before CUDA devices before Vulkan. A processor stands before
-// those whose features are among its own; of two that each have what the other lacks, the one that was given first. CUDA
-// devices by falling capability. Refused (RefusalError): two that cannot be told apart; a feature that the runtime cannot
-// detect in one of several processors; a target without operating system, of another architecture or another system among
-// several.
+// Sorts targets in the order in which the runtime tries them (runtime/desc.h): processors before CUDA devices before Vulkan. A
+// processor comes before those whose features are a subset of its own; if neither set contains the other, the one given first
+// comes first. CUDA devices are in descending order of capability. Refused (RefusalError): two targets that the runtime cannot
+// distinguish; a feature that it cannot detect, in one of several processors; among several targets, one without an operating
+// system, or of another architecture or system.
 std::vector<Target> library_targets(std::vector<Target>, Where = Where::current());
 
-// What the entries of a library for these are compiled for: of their architecture and system, with no feature that one of them
+// The target for the entries of a library: of the same architecture and system, without any feature that one of the targets
 // lacks.
 Target common_target(const std::vector<Target>&);
 
-int compute_capability(const Target&);  // of a target that is a CUDA device: 80, 90, 100
+int compute_capability(const Target&);  // of a CUDA device: 80, 90, 100
 
 }  // namespace ashlar::codegen

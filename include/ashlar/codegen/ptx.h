@@ -7,8 +7,8 @@
 //   code.entries[0].name;               // "sum"; its parameters, threads, shared memory
 //   ptx::cubin(code.text, "sm_90a");    // machine code, if nvJitLink is installed
 //
-// Each parameter of an entry has 8 bytes; tensor maps, of 128 bytes each, come after the parameters, and behind them, where a
-// grid may exceed 65535 blocks along y or z, where the blocks of a launch begin. Each launch states the shared memory of a
+// Each parameter of an entry has 8 bytes. Tensor maps, of 128 bytes each, follow the parameters. If a grid may exceed 65535
+// blocks along y or z, a last parameter tells where the blocks of a launch begin. Each launch states the shared memory of a
 // block. Statements become instructions one to one (docs/codegen.md, "Code generation for CUDA"). Invariant: the text is a
 // function of the kernel and the target alone.
 #include <cstdint>
@@ -37,20 +37,19 @@ struct Code {
   std::string cubin;           // in the host's object: the result of cubin(), or empty
   bool lines = false;          // the text has line tables
   std::vector<Entry> entries;  // in the order of launches_of
-  // Where indices of 32 bits are right for some calls alone, the text has them, and `wide` is the same with indices of 64 bits,
-  // for the calls for which `narrow_if` does not hold: over symbols and strides. Else both are empty.
+  // If 32-bit indices are correct only for some calls, the text has them, and `wide` is the same with 64-bit indices, for calls
+  // that do not satisfy `narrow_if`, a condition over symbols and strides. Otherwise both are empty.
   std::string wide;
   Expr narrow_if;
 };
 
-// Refused (RefusalError): what the device does not have, by name.
-// With `lines` the text says which line of the user's an instruction stands for (.loc); instructions are the same. With `wide`
-// there is the form with indices of 64 bits alone.
+// Refused (RefusalError): anything that the device does not have, by name. With `lines`, the text maps instructions to the
+// user's lines (.loc); the instructions are the same. With `wide`, only the form with 64-bit indices is made.
 Code translate(const ir::Kernel&, const Target&, bool lines = false, bool wide = false);
 
 // Machine code from libnvJitLink, which the first call opens; with the line tables of the text if `lines`. ASHLAR_NVJITLINK
-// names another library; if it is empty, none is used. Returns nothing without a library. InternalError, with the library's
-// log, if it cannot assemble the text.
+// names another library; if it is empty, none is used. Returns nothing if there is no library. Throws an InternalError, with
+// the library's log, if it cannot assemble the text.
 std::optional<std::string> cubin(const std::string& text, std::string_view chip, bool lines = false);
 bool assembles(std::string_view chip);  // whether a library is installed that supports the chip
 // Identifies the library: its file, with size and modification time. Empty if no library supports the chip.

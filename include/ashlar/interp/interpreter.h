@@ -10,7 +10,7 @@
 //   run(Kernel)     runs the lowered form, with flat addresses and vector lanes. Launches run thread by thread, with barriers.
 //                   Asynchronous copies arrive as late as they may. On request it searches for races (docs/parallel.md).
 //
-// Invariant: a run that returns has read only elements that were written before, inside of their boxes. Anything else is a
+// Invariant: a run that returns has read only elements that were written before, inside their boxes. Anything else is a
 // RunError, which names the stage, the iteration and the index.
 //
 //   interp::Arguments args{Array::zeros(f32, {64, 32}), Array::zeros(f32, {32, 48}), Array::zeros(f32, {64, 48})};
@@ -32,7 +32,7 @@
 
 namespace ashlar::interp {
 
-// A tensor of the caller: `bytes` holds its elements. Strides count elements; without strides it is dense and row-major.
+// A tensor: `bytes` holds its elements. Strides count elements; without strides it is dense and row-major.
 struct Array {
   Type type;
   std::vector<std::int64_t> shape, strides;
@@ -41,7 +41,7 @@ struct Array {
   static Array zeros(Type, std::vector<std::int64_t> shape);
   static Array make(Type, std::vector<std::int64_t> shape, const std::function<double(std::span<const std::int64_t>)>& value);
   std::int64_t elements() const;                                   // the product of the shape
-  std::int64_t offset(std::span<const std::int64_t> index) const;  // in elements; InternalError outside of the shape
+  std::int64_t offset(std::span<const std::int64_t> index) const;  // in elements; InternalError outside the shape
   ir::Value at(std::span<const std::int64_t> index) const;
   double real(std::initializer_list<std::int64_t> index) const;  // as a double, for every type
   std::int64_t integer(std::initializer_list<std::int64_t> index) const;
@@ -61,15 +61,15 @@ using Arguments = std::vector<Actual>;  // in the order of declaration; outputs 
 struct Options {
   enum class Order { forward, reverse, shuffled } parallel_order = Order::forward;
   std::uint64_t seed = 0;  // for Order::shuffled
-  // How a tensorized loop runs: by the description of its intrinsic, or as the loops that it replaced.
+  // How a tensorized loop runs: by the description of its intrinsic, or as the loops that the intrinsic replaced.
   enum class Intrinsics { described, erased } intrinsics = Intrinsics::described;
-  std::int64_t misaligned = 0;  // bytes past a multiple of 16 at which every argument begins, for kernels that ask
-  int vscale = 2;  // the factor of scalable vectors: lanes are this multiple of those that are written (ir/vscale.h)
+  std::int64_t misaligned = 0;  // for kernels that test alignment: every argument begins this far past a multiple of 16 bytes
+  int vscale = 2;               // the length of scalable vectors: a multiple of the lanes that are written (ir/vscale.h)
   // Checks that conflicting accesses are ordered: in launches by synchronization, in scheduled programs by loops whose
-  // iterations do not run at the same time.
+  // iterations do not run concurrently.
   bool races = false;
-  bool layouts = false;         // of a scheduled program: checks that points share an element of a layout only in rings
-  std::int64_t max_blocks = 0;  // of a scheduled program: the limit for executions of blocks, in total (0: none)
+  bool layouts = false;         // scheduled programs: checks that points share an element of a layout only in rings
+  std::int64_t max_blocks = 0;  // scheduled programs: the most blocks to execute, in total (0: no limit)
 };
 
 struct Counters {
@@ -105,12 +105,12 @@ class RunError : public std::exception {
   std::string text_;
 };
 
-// Run a program or a kernel on the arguments, and write the outputs into their arrays. Fail with a RunError.
+// Run a program or a kernel on the arguments and write the outputs into their arrays. Failures are RunErrors.
 Counters run_algorithm(const ir::Program&, Arguments&);
 Counters run(const ir::Program&, Arguments&, const Options& = {});
 Counters run(const ir::Kernel&, Arguments&, const Options& = {});
 
-// Solves the symbols from the shapes, in order of declaration. A shape, a fact or an assumption that does not hold is a
+// Solves for the symbols from the shapes, in order of declaration. A shape, a fact or an assumption that does not hold is a
 // RunError of Kind::arguments. Strides of arguments come from the arrays.
 std::map<ir::Id, std::int64_t> solve_symbols(const std::vector<ir::Argument>&, const std::map<ir::Id, ir::Buffer>&,
                                              const std::map<ir::Id, ir::Symbol>&, const std::vector<Expr>& assumptions,

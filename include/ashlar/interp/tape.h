@@ -2,10 +2,10 @@
 #pragma once
 // Expressions compiled to an array of nodes in topological order, so that shared nodes are evaluated once.
 //
-// A Tape evaluates lazily where the language promises it: the arm of `select` that is not taken is not evaluated. A strict one,
-// of a kernel, evaluates both arms as machines do, and lanes that a mask leaves out; what was not written, and
-// indices that leave 63 bits, may be met there, but not used. Vector
-// expressions are evaluated a lane at a time; nodes of one lane are evaluated once for all lanes.
+// A Tape evaluates lazily where the language promises it: the arm of `select` that is not taken is not evaluated. A strict
+// Tape, for kernels, evaluates both arms as machines do, and masked lanes too. Values that were never written, and indices that
+// leave 63 bits, may then occur as long as nothing uses them. Vector expressions are evaluated lane by lane; nodes with one
+// lane are evaluated once for all lanes.
 //
 //   Slots slots;  slots.set(i_id, int_value(index_type, 3));
 //   Tape t(expr, slots, memory, Select::lazy);
@@ -31,7 +31,7 @@ using ir::Value;
 class Slots {
  public:
   explicit Slots(int vscale = 1) : vscale_(vscale) { set(ir::vscale_id, ir::int_value(ir::index_type, vscale)); }
-  // The first slot of a variable; one that has more lanes than it had before (the other arm of an if) takes others.
+  // The first slot of a variable. If it has more lanes than before (in the other arm of an if), it gets new slots.
   int slot(Id id, int lanes = 1);
   int lanes(Type t) const { return t.scalable ? t.lanes * vscale_ : t.lanes; }  // as many as there are
   void set(Id id, const Value& v, int lane = 0) { values_[static_cast<std::size_t>(slot(id) + lane)] = v; }
@@ -41,7 +41,7 @@ class Slots {
     v.type = ir::index_type;
     v.i = i;
   }
-  // Other values for the same variables: those of another thread.
+  // Exchanges the values of the variables with those of another thread.
   void swap_values(std::vector<Value>& other) { values_.swap(other); }
   const std::vector<Value>& values() const { return values_; }
   const Value& value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }  // type code handle: not bound
@@ -55,7 +55,7 @@ class Slots {
   std::vector<Value> values_;
 };
 
-// What loads read.
+// The memory that loads read.
 class Memory {
  public:
   virtual int resolve(Id buffer, const char* name) = 0;                     // once, when a Tape is made

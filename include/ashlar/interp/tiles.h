@@ -6,11 +6,11 @@
 //   interp::run(kernel, call);          // y holds what the blocks stored
 //
 // A run that returns has kept the promises of the kernel: facts of parameters hold, tiles lie in the grids of their views,
-// offsets under a true mask lie in their tensors, and no element is written twice, by one block or by two. Anything else is a
-// RunError. A run finds all of this, since what a block stores depends on no other block.
+// offsets under a true mask lie in their tensors, and no element is written twice, by the same block or by two. Anything else
+// is a RunError. A run finds every violation, because the stores of a block do not depend on other blocks.
 //
-// Where the tile form leaves a result open, this is one of those allowed: reductions combine in ascending order, an mma is a
-// chain of fma along k, and elements that a load may leave unspecified are NaN, or the least integer, so that uses show.
+// Where the tile form leaves a result open, the interpreter picks one: reductions combine in ascending order, an mma is a chain
+// of fma along k, and elements that a load may leave unspecified are NaN or the lowest integer, so that uses of them show.
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -21,7 +21,7 @@
 namespace ashlar::interp {
 
 struct TileCall {
-  std::vector<Array*> tensors;        // in the kernel's order; extents and strides are those that it tells
+  std::vector<Array*> tensors;        // in the kernel's order, with the extents and strides that it states
   std::vector<ir::Value> parameters;  // in the kernel's order
   std::array<std::int64_t, 3> grid;   // in blocks
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// AtLine: while one lives, refusals and steps of the schedule show its line. A function that makes many steps is thus one call
-// of its user. If several live, the first one counts, which is the outermost call.
+// AtLine: while one is alive, refusals and schedule steps show its line. A function that makes many steps then looks like a
+// single call in its user's code. If several are alive, the first one counts: the outermost call.
 //
 //   void my_family(Schedule& s, const Stage& stage, Where where = Where::current()) {
 //     const AtLine at(where);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Making and walking expressions, for the compiler itself. No type is converted here: operands must already agree
-// (the language's operators, lang/expr.h, do the adopting and the refusing). A mistake here is an InternalError.
+// Building and walking expressions, for the compiler itself. Nothing is converted here: the types of operands must already
+// agree (the language's operators in lang/expr.h adopt types and refuse). A mistake is an InternalError.
 //
 //   Expr e = ir::add(ir::mul(x, ir::index(4)), y);    // index arithmetic folds constants and neutral elements at once
 //   Expr f = ir::substitute(e, {{x_id, ir::index(3)}});
@@ -18,8 +18,8 @@ namespace ashlar::ir {
 
 const char* intern(std::string_view name);  // lives as long as the process
 
-// Ids of the process, which never reach any output. A proof may put them into expressions of a Program (a second copy of a
-// variable), whose own ids count from 1: so these begin where no Program comes to.
+// Ids that are unique in the process and never reach any output. A proof may put them into expressions of a Program, as a
+// second copy of a variable. The Program's own ids count from 1 and never reach this range.
 inline constexpr Id first_of_process = Id{1} << 32;
 Id fresh_id();
 
@@ -31,8 +31,8 @@ Expr index(std::int64_t value);
 Expr var(Id, std::string_view name, Type = index_type, Where = Where::current());
 Expr load(Id buffer, std::string_view buffer_name, Type, std::span<const Expr> indices, Where = Where::current());
 
-// Typed by their operands (which must agree). Constants of index and bool type fold, as do x + 0, x * 1, x * 0, x / 1, x % 1,
-// min(x, x), true && x, select(true, …).
+// The result has the type of the operands, which must agree. Constants of index and bool type fold, as do x + 0, x * 1, x * 0,
+// x / 1, x % 1, min(x, x), true && x, select(true, …).
 Expr add(const Expr&, const Expr&);
 Expr sub(const Expr&, const Expr&);
 Expr mul(const Expr&, const Expr&);
@@ -67,7 +67,7 @@ bool is_int(const Expr&, std::int64_t* value = nullptr);  // an int_const of int
 bool is_int(const Expr&, std::int64_t value);
 bool same(const Expr&, const Expr&);  // structural equality
 std::uint64_t hash_of(const Expr&);
-const char* op_name(Op);  // "add", "select", ... one name an Op
+const char* op_name(Op);  // "add", "select", ...; unique
 bool is_commutative(Op);
 bool is_comparison(Op);
 
@@ -86,7 +86,7 @@ Expr transform(const Expr&,
                FunctionRef<Expr(const Expr&)> after_children);  // bottom-up; return the node itself to keep it
 void walk(const Expr&, FunctionRef<bool(const Expr&)> enter);   // top-down; false: do not descend
 bool uses_var(const Expr&, Id);
-const char* name_of_var(Id, std::span<const Expr>);  // as these expressions have it; empty: they do not use it
+const char* name_of_var(Id, std::span<const Expr>);  // its name in these expressions; empty if they do not use it
 std::vector<Id> free_vars(const Expr&);              // in order of first appearance
 std::size_t node_count(const Expr&);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Answers that follow from the formulas of a stage alone, remembered by the nodes that these are made of. A schedule asks for
-// them after every step, and few steps change a formula. One memory a thread; a full one starts afresh.
+// A cache of answers that depend only on the formulas of a stage, keyed by the nodes of the formulas. A schedule asks for such
+// answers after every step, and few steps change a formula. Each thread has its own cache; a full one is cleared.
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace ashlar::ir {
 
-// Calls f with every formula of a stage, empty ones too: what it computes, where it stores, and its bounds.
+// Calls f with every formula of a stage, including empty ones: its values, the indices it stores at, and its bounds.
 template <class F>
 void each_formula(const Stage& s, F&& f) {
   for (const auto* list : {&s.values, &s.inits, &s.targets})
@@ -69,7 +69,7 @@ class ByDefinition {
   std::size_t count_ = 0;
 };
 
-// The buffers that a stage's values, inits, targets and `keep` load, each once, in the order in which they are met.
+// The buffers that a stage's values, inits, targets and `keep` load, each once, in order of first occurrence.
 std::shared_ptr<const std::vector<Id>> buffers_loaded(const Stage&);
 
 }  // namespace ashlar::ir

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What stands inside a launch: the lowered form of a parallel program, one body that every thread runs.
+// The inside of a launch: the lowered form of a parallel program, one body that every thread runs.
 //
 //   Launch      a grid of blocks, in clusters, with a number of threads in each. The body has their numbers as vars.
 //   Sync        one synchronisation operation: barriers of blocks and warps, mbarriers with a phase and a byte count, commit
@@ -9,9 +9,10 @@
 //               formula over them, as a stage has one. Where there is none, a native function of the interpreter.
 //   Call        an intrinsic with its operands: a buffer and an address in it, a value, a tensor map or an mbarrier.
 //
-// Invariant: a sync or a call is *collective* over a group of aligned threads, its width. All threads of the group reach it
-// together, so what surrounds it is uniform over the group: conditions and bounds depend on the thread number only through
-// floor(thread / n), where n is a multiple of the width. The verifier proves that; docs/parallel.md defines the meaning.
+// Invariant: a sync or a call is *collective* over a group of aligned threads, whose number is its width. All threads of the
+// group reach it together, so the control flow around it is uniform over the group: conditions and bounds depend on the thread
+// number only through floor(thread / n), where n is a multiple of the width. The verifier proves this; docs/parallel.md defines
+// the meaning.
 //
 // Example: the sum over a warp.
 //
@@ -31,8 +32,8 @@
 
 namespace ashlar::ir {
 
-// The grid is over symbols; the cluster and the number of threads are constants. A number that the body does not use has id 0.
-// Threads are numbered flat: where warps have 32 lanes, the warp of a thread is thread / 32.
+// The grid is over symbols; the cluster and the number of threads are constants. A block or thread number that the body does
+// not use has id 0. Threads are numbered linearly: if warps have 32 lanes, the warp of a thread is thread / 32.
 struct Launch {
   std::string name;
   Expr grid[3];     // blocks along x, y and z. Where one is 0, no block runs
@@ -41,13 +42,13 @@ struct Launch {
   int warp = 32;  // lanes of the warp (subgroup) that collectives rely on; 1 if there is none
   Id block[3] = {0, 0, 0}, thread = 0;
   std::int64_t shared_bytes = 0;
-  std::int64_t registers = 0;  // what a thread may have at the start; 0: the assembler chooses
+  std::int64_t registers = 0;  // registers of a thread at the start; 0: the assembler chooses
 };
 
 // The path of an access to memory. Only a proxy fence orders accesses to one location by different proxies.
 enum class Proxy { generic, async };
 
-// When a call has finished with an operand, so that one that it reads may be overwritten and one that it writes may be read.
+// When a call has finished with an operand: a source may then be overwritten, and a result may be read.
 enum class Completion {
   call,           // when the call returns
   copy_group,     // per thread: after a wait that covers the copy group it was committed to (cp.async)
@@ -89,8 +90,8 @@ struct Sync {
 
 // One operand of an intrinsic.
 //
-// A user's intrinsic has tiles in any scope. Their extents may be over sizes: vars to which the call gives a value. How such a
-// tile lies in memory, the call says by strides. In `value` all operands but tiles are vars.
+// A user's intrinsic has tiles in any scope. Their extents may be over sizes: vars whose values the call supplies. The call
+// also supplies the strides of such a tile. In `value`, all operands except tiles are vars.
 struct IntrinsicOperand {
   enum class Kind { tile, value, tensor_map, barrier, size };
   enum class Access { read, write, accumulate };
@@ -103,19 +104,19 @@ struct IntrinsicOperand {
   Completion completion = Completion::call;
   Type type;                        // tile: of an element. value: of the value
   std::vector<std::int64_t> shape;  // tile: its logical extents, where they are constants
-  Id id = 0;                        // tile: the buffer that `meaning` loads or writes. value, size: the var in it
+  Id id = 0;                        // tile: the buffer that `value` loads or writes. value, size: the var in it
   Scope scope = Scope::global;      // a user's tile: where it lies
   std::vector<Expr> extents;        // a user's tile: its logical extents, over sizes
   std::int64_t min = 0, max = INT64_MAX, multiple_of = 1;  // size: what the implementation takes
   // Where logical element (vars…) lies. In registers: {thread of the group that holds it, register}, counted from the operand's
-  // address. In memory: its distance from the operand's address, in elements, or {thread, distance} from the address that
-  // this thread of the group gives (ldmatrix: a row for each lane). Empty: a native function knows.
+  // address. In memory: its distance from the operand's address in elements, or {thread, distance} from the address that this
+  // thread of the group passes (ldmatrix: one row for each lane). Empty: only a native function knows.
   std::vector<Id> vars;
   std::vector<Expr> map;  // over vars alone
 };
 
-// What an intrinsic of the compiler's own does (ir/intrinsics.h makes them). Back ends and the interpreter ask for this, never
-// for the name. A user's intrinsic has none.
+// Identifies an intrinsic of the compiler (ir/intrinsics.h makes them). Back ends and the interpreter test this, never the
+// name. A user's intrinsic has `none`.
 enum class DeviceOp : std::uint8_t {
   none,
   shuffle_xor,
@@ -128,7 +129,8 @@ enum class DeviceOp : std::uint8_t {
   stmatrix_transposed,
   mma_m16n8k16,
   copy_async,
-  // Without a description: the interpreter has a function for each. No schedule makes these yet; kernels written as ir do.
+  // These have no description; the interpreter has a function for each. No schedule produces them yet, only hand-written
+  // kernels.
   tma_load,
   tma_store,
   wgmma,
@@ -139,26 +141,27 @@ struct Intrinsic {
   std::string name;
   int group = 1;  // aligned threads that execute one call together
   std::vector<IntrinsicOperand> operands;
-  // What it computes: the element at `spatial` of the one operand that is written. With reduce variables, a term of its sum (by
-  // fma where the term is a product, as in a stage), which starts from 0 or from the old element. `value` loads tiles by their
-  // logical indices. Empty: the interpreter has a function for `device`.
+  // The meaning: the element at `spatial` of the one operand that is written. With reduce variables, `value` is a term of its
+  // sum (by fma if the term is a product, as in a stage), which starts from 0 or from the old element. `value` loads tiles by
+  // their logical indices. Empty: the interpreter has a function for `device`.
   std::vector<Id> spatial;
   std::vector<Id> reduce;
   std::vector<std::int64_t> reduce_extents;
   Expr value;
   bool accumulates = false;    // starts from the old element
-  bool rounds_freely = false;  // a sum of floats, which the machine may add in another order and round otherwise
+  bool rounds_freely = false;  // a sum of floats whose order and rounding the hardware chooses
   DeviceOp device = DeviceOp::none;
   std::map<std::string, std::string> emit;  // by back end: text in which {name} stands for an operand
   std::map<std::string, std::string> wait;  // by back end, where it is asynchronous: text that waits for {token}
   std::string needs;                        // a target or features, separated by spaces
-  // A user's: extents over sizes, and the line that describes it. The compiler's own have neither.
+  // User's intrinsics: extents over sizes, and the line of the description. The compiler's own have neither.
   std::vector<Expr> spatial_extents, reduce_sizes;
   Where where = {};
   bool is_users() const { return !spatial_extents.empty(); }
 };
 
-// A box of a tensor in global memory, which the asynchronous engine moves. The host builds it and gives it to the launch.
+// Describes boxes of a tensor in global memory for the asynchronous copy engine. The host builds it and passes it to the
+// launch.
 struct TensorMap {
   Id id = 0;
   std::string name;

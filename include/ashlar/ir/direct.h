@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The frequent operators as functions, chosen once for an operator and its types and called for each point: what
-// `evaluate` (ir/numeric.h) gives, without its decisions. The interpreter's inner loops call them.
+// Frequent operators as functions, selected once for an operator and its types and called for each point. They give the results
+// of `evaluate` (ir/numeric.h) without its dispatch. The interpreter's inner loops call them.
 //
 //   Value sum{f32, {}};
 //   const Direct add = direct(Op::add, f32, f32);
@@ -10,12 +10,12 @@
 
 namespace ashlar::ir {
 
-// Computes `result` from operands of the types it was chosen for; the type of `result` is set already. Operands that the
-// operator does not have are ignored. False where an index leaves 63 bits; `result` has no meaning then.
+// Computes `result` from operands of the types it was selected for; the type of `result` is already set. Operands that the
+// operator does not have are ignored. Returns false if an index leaves 63 bits; `result` is then meaningless.
 using Direct = bool (*)(const Value& a, const Value& b, const Value& c, Value& result);
 
-// The function for `op` with a result of type `result` and a first operand of type `operand`, one lane each. Null where
-// there is none: ask `evaluate` then.
+// The function for `op` with a result of type `result` and a first operand of type `operand`, one lane each. Null if there is
+// none; call `evaluate` instead.
 Direct direct(Op op, Type result, Type operand);
 
 }  // namespace ashlar::ir

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The texts by which back ends say an intrinsic, and the operands that they name in braces:
+// The texts of an intrinsic for back ends, and the operands that they name in braces:
 //
 //   "call void @gemm(ptr {A.ptr}, i64 {A.stride0}, i32 {zero})"     {A.ptr} is {"A", "ptr"}, {zero} is {"zero", ""}
 //
-// "{{" and "}}" stand for braces. Of a fragment {A} are all registers of a lane, {A.2} is its third, {A.2-3} the list of two.
+// "{{" and "}}" stand for braces. For a fragment, {A} is the list of all registers of a lane, {A.2} the third register, and
+// {A.2-3} a list of two.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,10 +22,10 @@ struct Placeholder {
 };
 struct Placeholders {
   std::vector<Placeholder> list;
-  std::string wrong;  // where a brace has no partner: the rest of the text from there
+  std::string wrong;  // if a brace has no partner: the text from there on
 };
 Placeholders placeholders_of(std::string_view text);
-// The text with each placeholder replaced. InternalError where a brace has no partner.
+// The text with each placeholder replaced. InternalError if a brace has no partner.
 std::string filled(std::string_view text, const std::function<std::string(const Placeholder&)>& value);
 
 struct RegisterRange {  // of 32 bits each, both ends included
@@ -34,11 +35,11 @@ struct RegisterRange {  // of 32 bits each, both ends included
 // The registers of a fragment that a placeholder's field names; empty if it names none.
 std::optional<RegisterRange> registers_named(const Placeholder&);
 
-// Does the text for a back end name the stride of a tile along this dimension? What it does not name must be dense.
+// Whether the text for a back end names the stride of a tile along this dimension. If not, the tile must be dense there.
 bool names_stride(const Intrinsic&, const std::string& back_end, const IntrinsicOperand&, std::size_t dimension);
 
-// Does the text for a back end have the tile's elements and not its address? {A.value} is what it holds before the call, in
-// row-major order; {A.result}, which the text defines, what it holds behind it.
+// Whether the text for a back end takes the tile's elements instead of its address. {A.value} is its contents before the call,
+// in row-major order; {A.result}, which the text defines, its contents after it.
 bool by_value(const Intrinsic&, const std::string& back_end, const IntrinsicOperand&);
 bool has_result(const Intrinsic&, const std::string& back_end, const IntrinsicOperand&);
 

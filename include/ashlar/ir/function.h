@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// C functions that expressions call: Op::call. A scalar function is pure and total: its result depends on its operands alone.
+// C functions that expressions call (Op::call). A scalar function is pure and total: its result depends only on its operands.
 // It may be called with any values of its types, even where a select discards the result, or not at all.
 //
 //   ir::Id f = ir::declare({"tone_curve", {f32}, f32, ...});
 //   ir::Expr e = ir::call(f, std::array{x});          // tone_curve(x)
 //
-// The id depends on the symbol alone, so hashes of expressions are the same in every process. Declarations live as long as the
+// The id depends only on the symbol, so hashes of expressions are the same in every process. Declarations live as long as the
 // process.
 #include <cstdint>
 #include <span>
@@ -23,12 +23,12 @@ namespace ashlar::ir {
 //
 //   int f(const ashlar_tensor* regions, const int64_t* begin)
 //
-// `regions` holds the tensors that it reads, in the order of its declaration, then those that it writes; `data` is the first
-// element of a region. `begin` holds the indices of these elements, one region after the other. Returns 0; any other value
-// fails the call of the kernel.
+// `regions` holds the tensors that it reads, in the order of its declaration, then those that it writes; `data` points to the
+// first element of a region. `begin` holds the indices of these elements, one region after the other. Returns 0; any other
+// value fails the call of the kernel.
 //
 // The stage has a call for each of its values. Operands 2 n and 2 n + 1 are the loads of the first and the last element that a
-// point needs of tensor n, each inside of a select if there may be none. So regions are derived as for any stage.
+// point needs of tensor n, each inside a select if there may be none. So regions are derived as for any stage.
 using RegionFunction = int (*)(const ashlar_tensor* regions, const std::int64_t* begin);
 
 struct Function {
@@ -58,7 +58,7 @@ Expr call(Id function, std::span<const Expr> operands, Where = Where::current())
 Expr call_of_region(Id function, Type, std::span<const Expr> operands, Where = Where::current());
 // The function that computes the stage with these values; null for an ordinary stage.
 const Function* computed_by(const std::vector<Expr>& values);
-// What such a value reads of one tensor: the loads of the first and the last element, and the condition that there are any.
+// What such a value reads from one tensor: the loads of the first and the last element, and the condition that there are any.
 struct Needed {
   Expr first, last, condition;  // condition: empty if it always holds
 };

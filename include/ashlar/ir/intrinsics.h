@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The intrinsics that the compiler knows, as data: operands, who holds which element, when each is complete, and what it
-// computes. A back end looks at `device` and the shapes; the interpreter runs `value`, or its function for `device`.
+// The compiler's own intrinsics, as data: operands, which lane holds which element, when each is complete, and what they
+// compute. A back end looks at `device` and the shapes; the interpreter runs `value`, or its function for `device`.
 //
 //   Kernel k;
 //   Intrinsic f = ir::shuffle_xor(f32);

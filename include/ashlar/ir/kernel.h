@@ -2,7 +2,7 @@
 #pragma once
 // The lowered form: one flat function of loops, guards, stores and addresses, which a back end translates one to one.
 //
-// A statement is a node, one struct for each kind, and the line that it stands for:
+// A statement is a node, with one struct for each kind, and the line that it comes from:
 //
 //   KFor       for v in [begin, begin + extent)       KPrefetch   asks for a cache line
 //   KIf        if condition ... else ...              KLaunch     a body that every thread of a grid runs
@@ -16,7 +16,7 @@
 //          been expanded. docs/ir.md, "Lowered form", lists what remains.
 //   vars   name loops, lets, symbols, scalars, strides of arguments, and the block and thread numbers of a launch, by id.
 //
-// A parallel program is a host body with launches in it; ir/device.h says what stands inside those.
+// A parallel program is a host body that contains launches; ir/device.h describes their contents.
 //
 //   for (KStmt& s : kernel.body) {
 //     if (const auto* loop = s.as<KFor>()) use(loop->var, loop->extent);       // one kind
@@ -103,8 +103,7 @@ struct KStore {
   Expr address;  // as a load's
   Expr value;
   Expr mask = {};  // empty, or a bool for each lane: lanes where it is false write nothing
-  // Empty, or the operator that combines `value` with what the element holds, indivisibly: element = op(element, value). Each
-  // lane does so on its own.
+  // Empty, or an operator for an atomic update: element = op(element, value). Each lane is atomic on its own.
   std::optional<Op> atomic = {};
   // Stores of one group write different elements in different threads; 0: no group. None in a finished kernel.
   Id group = 0;
@@ -122,7 +121,7 @@ struct KLaunch : Launch {
 using KSync = Sync;
 using KCall = Call;
 
-// The one or two lists of statements inside a statement, or none.
+// The lists of statements inside a statement: none, one or two.
 template <class Body>
 struct Bodies {
   std::array<Body*, 2> lists{};
@@ -135,7 +134,7 @@ struct KStmt {
   using Node = std::variant<KFor, KIf, KLet, KStore, KPrefetch, KLaunch, KSync, KCall>;
   Where where = {};
   Node node = KStore{};
-  // Statements at the root, until launches are made: the nest that this one came from. Those of one nest stand together.
+  // For statements at the root, until launches are made: the nest that this one came from. Statements of one nest are adjacent.
   Id nest = 0;
 
   template <class T>
@@ -160,7 +159,7 @@ struct KStmt {
     if (const T* n = as<T>()) return *n;
     wrong_kind();
   }
-  // Calls the function for its kind. All kinds must have one, and the same result.
+  // Calls the function for its kind. There must be one for each kind, all with the same result type.
   template <class... F>
   decltype(auto) visit(F&&... f) {
     return std::visit(Overloaded<std::decay_t<F>...>{std::forward<F>(f)...}, node);
@@ -177,19 +176,19 @@ struct KStmt {
   [[noreturn]] static void wrong_kind();
 };
 
-// The loop that a statement is, if it is one of this kind; else null.
+// The statement as a loop of this kind; null if it is not one.
 const KFor* as_loop(const KStmt&, LoopKind);
 KFor* as_loop(KStmt&, LoopKind);
 
 // ---- kernels ---------------------------------------------------------------------------------------------------------------
-// A variable: the element stride of a dimension of an argument.
+// A variable that holds the element stride of a dimension of an argument.
 struct StrideArg {
   Id id = 0;
   Id buffer = 0;
   int dim = 0;
 };
 
-// A variable of the host: how many bytes element 0 of an argument lies past a multiple of 16.
+// A variable of the host that holds how many bytes past a multiple of 16 element 0 of an argument lies.
 struct AlignmentArg {
   Id id = 0;
   Id buffer = 0;
@@ -218,8 +217,8 @@ struct Kernel {
 bool has_load(const Expr&);  // does it read a buffer?
 
 // ---- operands --------------------------------------------------------------------------------------------------------------
-// Calls f on every expression of a statement itself that is not empty: not on those of the statements inside. Of a store the
-// value comes first, then the address and the mask; all else in the order of the struct.
+// Calls f on every non-empty expression of the statement itself, not on those of the statements inside. For a store, the value
+// comes first, then the address and the mask; otherwise they are in the order of the struct.
 template <class Stmt, class F>
   requires std::same_as<std::remove_const_t<Stmt>, KStmt>
 void for_each_expr(Stmt& s, F&& f) {

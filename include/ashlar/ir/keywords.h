@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Words that no generated name may be.
+// Words that generated names must avoid.
 #include <string_view>
 
 namespace ashlar::ir {

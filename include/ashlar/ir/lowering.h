@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What lowering knows of the buffers and loops of a kernel beyond what they mean: facts that one pass finds in the program
-// and a later one needs. They stand on the buffer or the loop that they are about, so they are copied, renamed and dropped
-// with it. The verifier checks them between passes; a finished kernel has none.
+// Facts about the buffers and loops of a kernel that one lowering pass finds in the program and a later one needs. They are
+// attached to the buffer or loop that they are about, so they are copied, renamed and dropped with it. The verifier checks them
+// between passes; a finished kernel has none.
 //
 //   flatten     writes them all, but for the slots, which `pipeline` adds
 //   launches    reads nests, points, parts and combinations       (KStmt::nest, BufferFacts)
@@ -23,7 +23,7 @@
 
 namespace ashlar::ir {
 
-// One T or none, on the heap: a node that has none pays for a pointer. It copies as the T itself would.
+// One T or none, on the heap: a node that has none only pays for a pointer. Copies are deep.
 template <class T>
 class Boxed {
  public:
@@ -52,7 +52,7 @@ class Boxed {
   std::unique_ptr<T> value_;
 };
 
-// Of a pipelined loop: what its loads write becomes a ring of `stages` copies.
+// For a pipelined loop: the buffers that its loads write become rings of `stages` copies.
 struct Ring {
   int stages = 2;
   std::map<Id, std::int64_t> buffers;  // what the loads write, with the elements of one copy
@@ -61,14 +61,14 @@ struct Ring {
   Where where = {};
 };
 
-// Of a buffer in which every thread accumulates its part of a reduction.
+// For a buffer in which every thread accumulates its part of a reduction.
 struct PartFacts {
   Expr start;         // what a part starts from
   std::set<Id> over;  // variables of the loops over threads that share out the terms
 };
 
-// Of the buffer that gets the first result of a reduction over threads. A store all[k] = part[k] to it stands for: every
-// thread gets, in every result, what the parts of all threads give together.
+// For the buffer of the first result of a reduction over threads. A store all[k] = part[k] to it means: every thread gets, in
+// every result, the combination of the parts of all threads.
 struct Combination {
   std::string name;              // of the stage
   Reducer reducer;               // how parts combine; never fused
@@ -81,12 +81,12 @@ struct BufferFacts {
   bool recurrent = false;      // holds the values of a recurrence
   bool shares_places = false;  // several points lie at one place: rings, and what the steps of a scatter choose
   bool fragment = false;       // the lanes of a warp hold it
-  // Where a scatter, or an atomic stage, stores to it: variables of the loops over its points. Each iteration has a step of its
-  // own, whether the element that it chooses moves with the variable or not.
+  // If a scatter or an atomic stage stores to it: the variables of the loops over its points. Each iteration is a separate
+  // step, whether or not its element moves with the variable.
   std::set<Id> points;
   std::optional<PartFacts> part;
   std::optional<Combination> combination;
-  // Of a ring: by an address, the copy that it lies in.
+  // For a ring: maps an address to the copy that it lies in.
   std::unordered_map<Expr, Expr, ExprHash, ExprSame> slots;
 };
 

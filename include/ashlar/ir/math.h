@@ -5,8 +5,8 @@
 //
 //   Expr e = ir::expand_math(ir::unary(Op::exp, x));    // x: f32, or f64, or a vector of them
 //
-// Functions of f16, bf16 and the 8-bit floats are computed in f32 and rounded. Measured error bounds stand in docs/ir.md, "Math
-// functions".
+// Functions of f16, bf16 and the 8-bit floats are computed in f32 and rounded. docs/ir.md, "Math functions", has measured error
+// bounds.
 #include <optional>
 #include <span>
 
@@ -23,7 +23,7 @@ Expr expand_math(const Expr&);
 bool is_expanded_math(Op, Type operand);                // whether expand_math replaces the operator on operands of this type
 Expr expand_math_call(Op, std::span<const Expr> args);  // one call, on operands that are expanded already
 
-Op fast_form(Op);      // of exp, fast_exp; an operator that has none is its own
-Op accurate_form(Op);  // of fast_exp, exp; all others are their own
+Op fast_form(Op);      // exp -> fast_exp; an operator without a fast form is returned as it is
+Op accurate_form(Op);  // fast_exp -> exp; all others are returned as they are
 
 }  // namespace ashlar::ir

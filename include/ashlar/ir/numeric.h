@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The arithmetic of single values: the one definition of what every operator computes, used by constant folding, by the
-// interpreter and, as a specification, by every back end. The prose stands in docs/ir.md; nothing here is undefined.
+// The arithmetic of single values: the definition of every operator, used by constant folding and the interpreter and, as a
+// specification, by every back end. docs/ir.md describes it in prose; nothing here is undefined.
 //
 //   evaluate(Op::div, i32, {i32: -7, i32: 2})   is i32: -4     (floor)
 //   evaluate(Op::div, i32, {i32: 5, i32: 0})    is i32: 0
@@ -32,8 +32,8 @@ std::int64_t wrap_to(Type, std::int64_t);
 double round_to(Type, double);         // nearest even, straight from the double; overflow gives infinity (e4m3: NaN)
 Value value_of(const Expr& constant);  // of an int_const or float_const; InternalError for anything else
 
-// What `op` gives on values that already have the types the operator asks for. Empty for leaves and vectors (int_const, var,
-// load, ramp, broadcast) and where an index leaves 63 bits. Math functions are evaluated through their expansion (math.h).
+// The result of `op` on values that already have the required types. Empty for leaves and vectors (int_const, var, load, ramp,
+// broadcast) and if an index leaves 63 bits. Math functions are evaluated through their expansion (math.h).
 std::optional<Value> evaluate(Op op, Type result, std::span<const Value> args);
 
 Value convert(Type to, const Value&);                    // Op::cast

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The table of operators: what is known of each beside its meaning, in one row. docs/ir.md says what they compute,
-// ir/numeric.h computes it; who asks for a name, a number of operands, a class or a cost asks here, and nobody tests ranges of
-// the enumeration.
+// The table of operators: one row for each, with everything known about it except its meaning. docs/ir.md says what operators
+// compute, and ir/numeric.h computes it. The name, number of operands, class and cost of an operator come from here; no code
+// tests ranges of the enumeration.
 //
 //   operation(Op::add)    {add, "add", 2, Kind::arithmetic, Takes::own, {.work = 1, .commutes = true, …}}
 //   expanded(e)           halving_add(x, y) as (x & y) + ((x ^ y) >> 1); empty where it stays what it is
@@ -32,7 +32,7 @@ enum class Kind : std::uint8_t {
   lanes,  // vectors: ramp, broadcast
 };
 
-// What types the operands have. The lanes of all are those of the result.
+// The types of the operands. All have as many lanes as the result.
 enum class Takes : std::uint8_t {
   own,    // the result's type
   pair,   // one type, whichever; the result is bool
@@ -43,7 +43,7 @@ enum class Takes : std::uint8_t {
   other,  // what analysis/verify says
 };
 
-// The number of a type that changes nothing: op(number, x) is x, and op(x, number) too where the operator commutes.
+// The neutral element: op(number, x) is x, and so is op(x, number) if the operator commutes.
 enum class Neutral : std::uint8_t {
   none,
   zero,
@@ -53,34 +53,34 @@ enum class Neutral : std::uint8_t {
   highest,
 };
 
-// The least and the largest number that an integer may be.
+// The lowest and the highest value that an integer may have.
 struct Interval {
   std::int64_t low, high;
 };
 
-// An operator on operands that are expanded already.
+// An operator applied to operands that have already been expanded.
 struct Applied {
   Op op;
   Type type;  // of the result
   std::span<const Expr> args;
   Where where;
-  // Of the operands, where it is known what they may be.
+  // Ranges of the operands, where they are known.
   std::array<std::optional<Interval>, 2> values = {};
-  bool subnormals = true;  // a product of floats takes subnormal operands for what they are
+  bool subnormals = true;  // products of floats do not treat subnormal operands as zero
 };
 
 struct Operation {
   struct Laws {
-    double cost = 1;                  // of one lane, beside an addition
-    int work = 0;                     // operations on data that reports count it as
-    bool commutes = false;            // op(a, b) is op(b, a)
-    bool regroups = false;            // op(op(a, b), c) is op(a, op(b, c)), to the bit, on data integers
-    Neutral neutral = Neutral::none;  // what a reduction by it begins with
-    bool may_trap = false;            // machines take exception to some integers: a lane that is not there computes nothing
-    bool pure = true;                 // its operands alone say what it is; else memory, or the place, has a say
-    const char* sign = "";            // between operands, where it is written so
-    int binds = 0;                    // how tightly, then
-    Expr (*spelled)(const Applied&) = nullptr;  // by other operators; empty where it stays what it is
+    double cost = 1;                            // of one lane, relative to an addition
+    int work = 0;                               // how many operations on data reports count it as
+    bool commutes = false;                      // op(a, b) is op(b, a)
+    bool regroups = false;                      // op(op(a, b), c) is op(a, op(b, c)), to the bit, on data integers
+    Neutral neutral = Neutral::none;            // the start of a reduction by it
+    bool may_trap = false;                      // traps on some integers, so inactive lanes must not compute it
+    bool pure = true;                           // depends only on its operands, not on memory or on where it is evaluated
+    const char* sign = "";                      // the infix symbol, if it has one
+    int binds = 0;                              // the precedence of that symbol
+    Expr (*spelled)(const Applied&) = nullptr;  // the expansion into other operators; empty if there is none
   };
   Op op;
   const char* name;
@@ -97,17 +97,17 @@ const Operation& operation(Op);
 
 constexpr bool is_narrow(Type t) { return t.is_float() && t.bits < 32; }  // f16, bf16 and the 8-bit floats
 
-// The neutral number of an operator that has one, and of a reducer that is one.
+// The neutral element of an operator that has one, and of a built-in reducer.
 enum class ReducerKind;
 Expr identity_of(Op, Type);
 Expr identity_of(ReducerKind, Type);
 
 inline bool is_function(Op op) { return operation(op).kind == Kind::function; }
-// What takes numbers to numbers of their type, floats included.
+// Whether operators of this kind map numbers, including floats, to numbers of the same type.
 inline bool computes_reals(Kind k) { return k == Kind::arithmetic || k == Kind::rounding || k == Kind::function; }
 
-// By other operators, which may have expansions themselves; empty where it has none on operands of these types. Arithmetic on
-// narrow floats is that of f32, rounded once.
+// The expansion into other operators, which may have expansions themselves; empty if there is none for these types. Arithmetic
+// on narrow floats is computed in f32 and rounded once.
 Expr expanded(const Applied&);
 Expr expanded(const Expr&);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Walks over expressions that share parts. An expression of n nodes, each used twice by the next one, has 2^n ways through it;
-// so a walk that goes on for long remembers the shared nodes where it was, and a comparison the pairs of nodes.
+// Walks over expressions with shared parts. If each of n nodes is used twice by the next one, there are 2^n paths through the
+// expression. So a long walk remembers the shared nodes that it has visited, and a comparison the pairs of nodes.
 //
 //   Pairs met;
 //   bool equal(x, y) { … if (met.again(x, y)) return true; … operands … }      stops at the first difference: a pair that was
@@ -15,7 +15,7 @@
 
 namespace ashlar::ir {
 
-// Can a walk come to the node by two ways? Each way holds a count of it.
+// Whether a walk can reach the node on two paths. Each path holds a reference to it.
 inline bool is_shared(const Node* n) { return std::atomic_ref<std::uint32_t>(n->refs).load(std::memory_order_relaxed) > 1; }
 
 class Pairs {

@@ -30,11 +30,11 @@
 //   scans       steps that combine by an operator that associates are computed a vector at a time
 //   unread      stores to a temporary that nothing loads any more disappear
 //
-// From `flatten` on the kernel carries what passes know of its buffers, loops and stores (ir/lowering.h); after the last pass
-// nothing of that is left. A program with variants is lowered once for each, and their kernels become the arms of one `if`.
+// From `flatten` on, the kernel carries facts about its buffers, loops and stores (ir/lowering.h); none of them remain after
+// the last pass. A program with variants is lowered once for each, and their kernels become the arms of one `if`.
 //
-// Lowering is total on programs that a Schedule accepted. What can still be refused depends on the target: buffers in
-// Scope::registers or Scope::stack that do not fit, at the line that put them there.
+// Lowering is total on programs that a Schedule accepted. Only one thing can still be refused, because it depends on the
+// target: a buffer in Scope::registers or Scope::stack that does not fit, at the line that put it there.
 //
 //   ir::Program p = ...;  analysis::derive_regions(p);
 //   ir::Kernel k = lower(p, {.vector_bits = 512, .vector_registers = 32});
@@ -66,12 +66,12 @@ struct LowerOptions {
   std::int64_t registers = 0;             // that all threads of a block share; 0: not told
   bool async_copies = false;              // the device copies from global to shared memory asynchronously (cp.async)
   bool matrix_loads = false;              // its warps load matrices of 8 x 8 from shared memory (ldmatrix)
-  // Called after every pass with its name and the text of what it made. Text is only made where this is set.
+  // Called after every pass with its name and the text of its result. The text is only made if this is set.
   std::function<void(std::string_view pass, const std::string& text)> observe = {};
   std::vector<PassTime>* times = nullptr;  // one entry a pass is added
 };
 
-LowerOptions options_for(const Target&);  // what lowering asks of a target
+LowerOptions options_for(const Target&);  // the properties of a target that lowering needs
 
 // The regions of the program must have been derived (analysis::derive_regions).
 ir::Kernel lower(const ir::Program&, const LowerOptions& = {});

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Lowering to the tile form: from a program that is scheduled as far as blocks, whose loops inside of a block are serial or
-// dimensions of tiles (as_tile), to one tile kernel for each nest at the root. docs/tiles.md says what is a tile program.
+// Lowering to the tile form: from a program whose loops are bound to blocks, and inside a block are serial or dimensions of
+// tiles (as_tile), to one tile kernel for each nest at the root. docs/tiles.md says which programs are tile programs.
 //
 //   std::vector<TileLaunch> launches = lower_to_tiles(program);
-//   launches[0].kernel;               // what every block runs
+//   launches[0].kernel;               // run by every block
 //   launches[0].grid;                 // {(M + 127) / 128, (N + 255) / 256, 1}
 //
-// What cannot be a tile is refused at the line of the schedule step, or of the formula, with the reason.
+// Anything that cannot be expressed with tiles is refused with the reason, at the line of the schedule step or of the formula.
 #include <array>
 #include <string>
 #include <vector>
@@ -17,19 +17,19 @@
 
 namespace ashlar {
 
-// What the caller passes for a parameter of the kernel: an expression over symbols, a scalar of the program, or the stride of
-// an argument.
+// The value that the caller passes for a parameter of the kernel: an expression over symbols, a scalar of the program, or the
+// stride of an argument.
 struct TileActual {
-  Expr value;         // of a stride: empty
-  ir::Id buffer = 0;  // of a stride: whose
+  Expr value;         // empty for a stride
+  ir::Id buffer = 0;  // for a stride: the argument
   int dim = 0;
 };
 
-// What must hold of a call, besides the facts of its symbols: it is checked before the launch.
+// A condition on calls beyond the facts of symbols. It is checked before the launch.
 struct TileCondition {
   ir::Id buffer = 0;
-  int dim = -1;              // of a stride, or -1: of the address of the first element
-  std::int64_t divisor = 1;  // in elements; of an address in bytes
+  int dim = -1;              // the dimension of a stride, or -1 for the address of the first element
+  std::int64_t divisor = 1;  // in elements; for an address, in bytes
 };
 
 struct TileLaunch {
@@ -41,10 +41,10 @@ struct TileLaunch {
 };
 
 struct TileOptions {
-  // Arguments begin at multiples of 16 bytes, and so do their rows, which each call is checked for: the copies of tiles by a
-  // unit of their own (TMA) need it. Without it there is no condition.
+  // Require that arguments and their rows begin at multiples of 16 bytes, which each call is checked for. The hardware unit
+  // that copies tiles (TMA) needs this. If off, there is no such condition.
   bool aligned = true;
-  // How many warps compute: 4 or 8; 0: 8 where the sums that a loop carries are more than 4 hold in registers, else the
+  // How many warps compute: 4 or 8. 0: 8 if a loop carries more sums than the registers of 4 warps hold, otherwise the
   // assembler's choice.
   int worker_warps = 0;
 };
