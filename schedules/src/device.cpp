@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs on devices: cheap stages are inlined, and each other one is a launch. Of most a point is a thread's; what has an
-// order of its own, recurrences and scatters, is taken apart as far as the order leaves it free.
+// Programs on devices: cheap stages are inlined, and every other stage is a launch. In most of them a thread computes one
+// point. Recurrences and scatters are parallelized as far as their order allows.
 #include <algorithm>
 
 #include <ashlar/analysis/recurrence.h>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace costs::device;
 
-// Threads of a block.
+// The number of threads of a block.
 int usual_threads(const Draft& d) { return std::min(threads, d.s.target().device().max_threads); }
 
 // for bo in (E + by - 1) / by     block_x
@@ -30,7 +30,7 @@ void over_grid(Draft& d, const Stage& stage, const std::vector<Loop>& loops, int
   stage.bind(split.outer, gpu::block_x, d.where).bind(split.inner, gpu::thread_x, d.where);
 }
 
-// One result: the threads of a block have sums of their own.
+// A single result: each thread of a block has a partial sum.
 bool one_result(Draft& d, Id id) {
   if (!spatial_of(d.stage(id)).empty() || !d.stage(id).is_reduction() || !d.options.regroup) return false;
   return d.attempt(id, "sums of 64 threads", [&] {
@@ -40,7 +40,7 @@ bool one_result(Draft& d, Id id) {
   });
 }
 
-// Each point by itself, where memory is what it takes.
+// Independent points, bound by memory.
 bool vectors(Draft& d, Id id) {
   if (d.s.target().device().kind != Device::Kind::cuda || d.family(id).family != Family::elementwise ||
       d.stage(id).is_reduction() || spatial_of(d.stage(id)).empty())
@@ -64,7 +64,7 @@ std::vector<std::size_t> free_of_order(const ir::Stage& s) {
   return dims;
 }
 
-// What is computed inside of a recurrence belongs to the thread.
+// Stages inside a recurrence are computed by its thread.
 void keep_in_thread(Draft& d, Id id) {
   std::vector<Id> inside;
   ir::walk(ir::nests_of(d.program(), id).front()->body(), [&](const ir::Stmt& s) {
@@ -73,8 +73,8 @@ void keep_in_thread(Draft& d, Id id) {
   for (const Id stage : inside) d.handle(stage).store_in(Scope::stack, d.where);
 }
 
-// Steps that read what others of their points computed: the points of a step by the threads of a block, which wait for one
-// another between steps. Points that no other reads are blocks.
+// Steps that read other points of earlier steps: the threads of a block compute the points of a step, with a barrier between
+// steps. Dimensions along which points are independent become blocks.
 //
 //   for ro in rows              block_x
 //     for t in steps
@@ -118,8 +118,8 @@ bool steps_in_block(Draft& d, Id id) {
   return done;
 }
 
-// Steps in their order, in each thread for points of its own: along all dimensions that the recurrence does not run along.
-// Where steps read what others of them computed, the threads of a block for all points of a step, or threads along one
+// Steps in their order. Each thread runs them for its own points, along all dimensions that the recurrence does not run along.
+// If steps read other points of earlier steps, the threads of a block share the points of a step, or threads run along one
 // dimension.
 bool rows(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
@@ -148,7 +148,7 @@ bool rows(Draft& d, Id id) {
   return false;
 }
 
-// Steps that are neighbours in memory, in parts that threads scan together.
+// Steps that are neighbours in memory: threads scan parts together.
 bool scanned(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto dims = spatial_of(s);
@@ -168,8 +168,8 @@ void slow_in_order(Draft& d, Id id) {
     d.why(id, "slow: one thread of the device takes all steps in their order");
 }
 
-// Results at places that data choose. Of integers they are combined in memory, by all threads; else the threads of one block
-// store the init, and the first of them goes over the points in their order.
+// Scatters. Integers are combined in memory, by all threads. Otherwise the threads of one block store the init, and the first
+// of them goes over the points in order.
 bool scattered(Draft& d, Id id, bool families) {
   const ir::Stage s = d.stage(id);
   const auto init = [&](const Stage& stage) {
@@ -194,8 +194,8 @@ bool scattered(Draft& d, Id id, bool families) {
   return d.attempt(id, "the init by the threads of one block, points in their order by its first", [&] { init(d.handle(id)); });
 }
 
-// A launch of one thread: what has no points of its own is one, others have a loop over threads of one iteration. Of a scatter
-// that is a loop of its init.
+// A launch of one thread. A stage without dimensions already is one; others get a loop over threads with one iteration. For a
+// scatter that is a loop of its init.
 void one_thread(Draft& d, Id id) {
   const auto dims = free_of_order(d.stage(id));
   slow_in_order(d, id);
@@ -209,8 +209,8 @@ void one_thread(Draft& d, Id id) {
   });
 }
 
-// Every stage at the root is a launch: loops of the host do not stand beside them. What the device refuses of the whole, once
-// all is scheduled, is tried without families.
+// Every stage at the root is a launch, never a loop of the host. If the device refuses the complete schedule, it is tried again
+// without families.
 void launches(Draft& d, const std::vector<Id>& all) {
   const Draft::Told before = d.told();
   std::string why;

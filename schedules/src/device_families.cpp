@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stages of a program for a device that one of its families takes: products, alone or with what is computed of each of their
-// elements; reductions of rows with what is computed along the rows, in one launch; one result of many terms; transpositions.
+// Stages of a program that a device family can schedule: products, alone or with an elementwise stage after them; reductions of
+// rows together with the elementwise stages along the rows, in one launch; single results with many terms; transpositions.
 #include <algorithm>
 #include <set>
 
@@ -27,7 +27,7 @@ using namespace costs::device;
 
 bool ordinary(const ir::Stage& s) { return !s.scatters() && !s.is_recurrence(); }
 
-// Does the index of a load, in a stage that computes a point for each of its own, follow the first `rank` dimensions?
+// Whether the indices of a load in an elementwise stage are the first `rank` dimensions.
 bool follows_own(const Reading& r, const ir::Stage& reader, std::size_t rank) {
   const auto dims = spatial_of(reader);
   if (r.at.size() < rank || dims.size() < rank) return false;
@@ -83,7 +83,7 @@ bool by_tiles(Draft& d, const Product& p, Id result) {
   return by_tiles(d, p, result, exact ? GpuMatmulOptions::Math::exact : GpuMatmulOptions::Math::by_type);
 }
 
-// The product that the stage, which computes each point by itself, reads once, at that point; nothing else reads it.
+// The product that an elementwise stage reads once, at its own point, and that nothing else reads.
 std::optional<Product> product_before(Draft& d, Id id) {
   const ir::Stage& s = d.stage(id);
   if (s.is_reduction() || !ordinary(s)) return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<Product> product_before(Draft& d, Id id) {
 
 // ---- convolutions ------------------------------------------------------------------------------------------------------
 
-// A convolution, alone or as the only thing that the stage, which computes each point by itself, reads of it at that point.
+// A convolution, alone or with an elementwise stage that reads it at its own point.
 bool by_conv(Draft& d, Id result, std::set<Id>& taken) {
   const auto fresh = [&](Id id) { return is_untouched(d.program(), d.stage(id)) && taken.count(id) == 0; };
   Id sum = result;
@@ -120,7 +120,7 @@ bool by_conv(Draft& d, Id result, std::set<Id>& taken) {
   const auto parts = detail::conv_parts(d.program(), d.stage(sum));
   if (!parts || !fresh(sum) || !fresh(result) || (parts->rim && !fresh(parts->rim))) return false;
   const auto dims = spatial_of(d.stage(sum));
-  // The family takes channels first, then rows and columns of the window: floats in another order would be added otherwise.
+  // The family adds channels first, then rows and columns of the window; another order would change sums of floats.
   const bool in_order = parts->c == 0 && parts->r < parts->s;
   if (!in_order && d.stage(sum).values[0].type().is_float()) return false;
   if (d.sizes().extent(d.stage(sum), dims[parts->o].id) < few_channels) return false;
@@ -140,8 +140,7 @@ bool by_conv(Draft& d, Id result, std::set<Id>& taken) {
 
 // ---- attention ---------------------------------------------------------------------------------------------------------
 
-// The one that ends with `result`, if it is computed in one launch. Its sums and products are floats that tensor cores add in
-// an order of their own.
+// The attention that ends with `result`, if one launch can compute it. Tensor cores add its floats in an unspecified order.
 std::optional<detail::AttentionParts> attention_at(const Draft& d, Id result) {
   if (!d.options.tensor_cores || !d.options.regroup || d.s.target().device().kind != Device::Kind::cuda) return std::nullopt;
   return detail::attention_parts(d.program(), result);
@@ -165,7 +164,7 @@ bool by_attention(Draft& d, Id result, std::set<Id>& taken) {
 
 // ---- rows --------------------------------------------------------------------------------------------------------------
 
-// Dimensions of a reduction that count rows: those behind them have one point, kept for the shape.
+// How many dimensions of a reduction enumerate rows; those after them have one point, kept for the shape.
 std::size_t rows_of(const Draft& d, const ir::Stage& s) {
   const auto dims = spatial_of(s);
   std::size_t n = dims.size();
@@ -173,8 +172,8 @@ std::size_t rows_of(const Draft& d, const ir::Stage& s) {
   return n;
 }
 
-// A few results of so many terms that one block for each would read them slowly. `most`: of terms that a Symbol counts there
-// may be as many.
+// A few results with so many terms that one block for each would read them slowly. `most`: the assumed number of terms if it is
+// a Symbol.
 bool in_parts(Draft& d, const ir::Stage& s, bool most = false) {
   return (most ? d.most() : d.sizes()).terms(s) >= many_terms && d.sizes().points(s) < few_results;
 }
@@ -187,7 +186,7 @@ bool reduces_rows(Draft& d, Id id) {
 }
 
 // The stages of one launch that ends with `result`, producers first: reductions of rows that the others read at their own row,
-// and what is computed along a row of such a reduction; all are read by stages of the launch alone.
+// and elementwise stages along such rows. Only stages of the launch may read them.
 std::vector<Id> rows_before(Draft& d, Id result) {
   const ir::Program& p = d.program();
   std::optional<std::size_t> rows;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The loop nest that the header shows. What makes all lengths right: copies of q, k and v have zeros past the end, tiles of
-// scores are computed whole, and what is read of a tile past the end of the keys is no term of a reduction, or is filled with 0
-// where it becomes a factor. Of the maximum, tiles of exponentials read a copy that has zeros past the last query.
+// Makes the loop nest in the header. Every length is handled in this way: copies of q, k and v have zeros past the end, and
+// tiles of scores are computed whole. Scores past the last key are not terms of reductions, and are replaced by 0 where they
+// become factors. Tiles of exponentials read a copy of the maximum that has zeros past the last query.
 #include "schedules/src/families/devices/gpu_attention.h"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ constexpr const char* attention_family = "gpu_attention";
 constexpr int sixteen = 16;  // rows, columns and steps of an instruction
 constexpr std::int64_t most_columns = 128;
 
-// A tile in shared memory, copied by all threads, 16 bytes at a time. Rows are 16 bytes longer than what they hold, so that the
-// eight rows that ldmatrix reads at once lie in different banks.
+// A tile in shared memory, copied by all threads, 16 bytes at a time. Rows are padded by 16 bytes, so that the eight rows that
+// ldmatrix reads at once lie in different banks.
 void copy_tile(const Stage& copy, const Loop& at, Type type, Where where) {
   copy.compute_at(at, where);
   copy.pad(3, bytes_of_access / type.bytes(), where);
@@ -38,7 +38,7 @@ void copy_tile(const Stage& copy, const Loop& at, Type type, Where where) {
   copy.bind(copy.fuse(loops[2], parts.outer, where), gpu::threads, where);
 }
 
-// The registers that hold 16 rows of a factor for one step, by ldmatrix.
+// Loads 16 rows of a factor for one step into registers, by ldmatrix.
 void fragment_tile(const Stage& copy, const Loop& at, const Intrinsic& load, Where where) {
   copy.compute_at(at, where);
   const std::vector<Loop> loops = copy.spatial_loops(where);
@@ -46,7 +46,7 @@ void fragment_tile(const Stage& copy, const Loop& at, const Intrinsic& load, Whe
   copy.tensorize(tiles.inner_i, load, where);
 }
 
-// exp(old - now), of maxima: a row of which no key was seen so far has none, and nothing to rescale.
+// exp(old - now) of two maxima. If no key of the row has been seen yet, there is no old maximum and nothing to rescale.
 const auto rescale = [](Expr old, Expr now) { return exp(old - select(now == lowest(f32), f32(0), now)); };
 
 class OneLaunch {
@@ -64,7 +64,7 @@ class OneLaunch {
   void run() {
     const Stage scores = stage(a.scores), maximum = stage(a.maximum), sum = stage(a.sum), exps = stage(a.exps),
                 weighted = stage(a.weighted);
-    // What has zeros past the ends, before tiles reach there.
+    // Copies with zeros past the ends come first, before tiles reach there.
     const Tensor of_exps = tensor_of(s, definition(s, exps).buffers.front(), where);
     const Stage left = s.cache_read(of_exps, {sum, weighted}, Scope::fragment, Operand(0, where), where);
     const Stage values = s.cache_read(v, {weighted}, Scope::shared, Operand(0, where), where);
@@ -74,7 +74,7 @@ class OneLaunch {
     const Stage sums = s.cache_write(scores, Scope::fragment, where);
     const Stage queries = s.cache_read(q, {sums}, Scope::shared, Operand(0, where), where),
                 keys = s.cache_read(k, {sums}, Scope::shared, Operand(0, where), where);
-    // Tiles of keys, each with a maximum of its own; then one pass over them.
+    // Split the keys into tiles, each with its own maximum; then merge them into one pass.
     const Stage top = part(maximum, Tail::guard), total = part(sum, Tail::pad), product = part(weighted, Tail::pad);
     const Tensor of_maximum = tensor_of(s, definition(s, maximum).buffers.front(), where);
     exps.rebase(of_maximum, rescale, where);
@@ -116,7 +116,7 @@ class OneLaunch {
  private:
   Stage stage(ir::Id id) const { return stage_of(s, id, where); }
 
-  // What else the scores are computed with.
+  // Other tensors that the scores are computed from.
   std::vector<Stage> copies_of_masks(const Stage& exps, const Stage& maximum) {
     std::vector<ir::Id> read;
     ir::walk(definition(s, exps).values.front(), [&](const Expr& e) {
@@ -134,19 +134,19 @@ class OneLaunch {
     return copies;
   }
 
-  // The reduction of each tile of keys.
+  // The partial reduction over each tile of keys.
   Stage part(const Stage& reduction, Tail tail) const {
     return reduction.rfactor(reduction.split(reduction.reduction(where), o.block_j, tail, where).outer, where);
   }
 
-  // Of a tile, what each lane has of a row: two neighbours of every eight columns, by four lanes.
+  // The share of a row of the tile that each of four lanes holds: two neighbours out of every eight columns.
   Stage in_lanes(const Stage& part) const {
     const Split eights = part.split(part.reduction(where), 8, Tail::exact, where);
     return part.rfactor(part.split(eights.inner, 2, Tail::exact, where).outer, where);
   }
 
-  // Of a value: what is weighted so far, and of the tile at hand, are in registers. Blocks of other columns compute the scores
-  // again.
+  // Splits the elements of a value: the weighted sums so far and those of the current tile must fit the registers. Blocks for
+  // the other columns compute the scores again.
   static std::int64_t columns_of_warp(std::int64_t all) {
     std::int64_t own = std::min(all, most_columns);
     while (own > sixteen && (all % own != 0 || own % sixteen != 0)) own -= sixteen;
@@ -174,7 +174,7 @@ class OneLaunch {
     block_ = blocks.outer, warp_ = warps.outer;
   }
 
-  // All of a tile, in the registers of a warp. The loop inside of which its rows are.
+  // A whole tile, in the registers of a warp. Returns the loop that contains its rows.
   Loop tile(const Stage& of, Tail tail) const {
     const auto [b, h, i, j] = of.spatial<4>(where);
     const Split rows = of.split(i, sixteen, tail, where), columns = of.split(j, o.block_j, tail, where);
@@ -182,7 +182,7 @@ class OneLaunch {
     return columns.outer;
   }
 
-  // One number for each row of a tile: what its four lanes have, brought together.
+  // One number for each row of a tile: combines the shares of its four lanes.
   void rows_of_tile(const Stage& part, const Stage& lanes, const Loop& tiles) {
     const Tensor of_lanes = tensor_of(s, definition(s, lanes).buffers.front(), where);
     const Stage all = s.cache_read(of_lanes, {part}, Scope::fragment, where);
@@ -201,7 +201,7 @@ class OneLaunch {
     lanes.decompose_init(eights, where);
   }
 
-  // The sum of a tile's exponentials times values, 16 rows of a warp.
+  // The sum of a tile's exponentials times values, for 16 rows of a warp.
   void weights(const Stage& product, const Stage& left, const Stage& values) {
     const auto [b, h, i, e, t] = product.spatial<5>(where);
     const Split steps = product.split(product.reduction(where), sixteen, Tail::exact, where);

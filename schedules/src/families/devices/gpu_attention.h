@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What the default schedule uses of gpu_attention.h: the same for an attention that is found in a program.
+// gpu_attention for the default schedule, which finds attentions in a program.
 #include <optional>
 
 #include <ashlar/schedules/gpu_attention.h>
@@ -17,8 +17,8 @@ struct AttentionParts {
   ir::Id q = 0, k = 0, v = 0;
 };
 
-// Those that end with `result`, which divides what was weighted by the sum. Empty where the program has another form: other
-// readers, other terms, queries that do not see all keys.
+// The attention that ends with `result`, which divides the weighted values by the sum. Empty if the program has another form:
+// other readers, other terms, queries that do not see all keys.
 std::optional<AttentionParts> attention_parts(const ir::Program& p, ir::Id result);
 
 void gpu_attention(Schedule& s, const AttentionParts& a, const GpuAttentionOptions& o, Where where);

@@ -23,20 +23,20 @@ using namespace detail;
 
 constexpr std::int64_t most_unrolled = 9, unknown = 1 << 20;  // taps of a window
 constexpr std::int64_t most_of_tiles = 24576;                 // bytes: several blocks share a multiprocessor
-constexpr double cheap = 16;                                  // an element of the image, computed for each tile that has it
+constexpr double cheap = 16;                                  // operations of an image element that each tile may recompute
 
 const Expr* loaded(const Expr& e) {
   if (ir::is(e, ir::Op::load)) return &e;
   return ir::is(e, ir::Op::cast) ? loaded(ir::args_of(e)[0]) : nullptr;
 }
 
-// All of a tile, by all threads of a block; `made`: a stage of which its elements are, each computed where it is copied.
-// `size`: of the tile, by dimension; empty where that is no number.
+// Copies a whole tile by all threads of a block. `made`: a stage that produces its elements, computed while they are copied.
+// `size`: the extents of the tile; empty if they are not numbers.
 void copy_by_all(Schedule& s, const Stage& copy, ir::Id made, const std::vector<std::int64_t>& size, const Loop& at,
                  Where where) {
   copy.compute_at(at, where);
   std::vector<Loop> loops = copy.spatial_loops(where), order;
-  if (!size.empty()) {  // constant numbers make places in the tile multiplications by constants
+  if (!size.empty()) {  // with constant sizes, positions in the tile are multiplications by constants
     for (Loop& l : loops) {
       const Split whole = copy.split(l, size[static_cast<std::size_t>(&l - loops.data())], Tail::guard, where);
       order.push_back(whole.outer), l = whole.inner;
@@ -49,7 +49,7 @@ void copy_by_all(Schedule& s, const Stage& copy, ir::Id made, const std::vector<
   if (made) stage_of(s, made, where).compute_at(all, where).store_in(Scope::registers, where);
 }
 
-// What a block computes, and the window.
+// The sizes of a block's results, and the window.
 struct ConvSizes {
   GpuConvOptions options;
   std::int64_t taps_r = unknown, taps_s = unknown;

@@ -19,10 +19,10 @@ namespace {
 
 using namespace detail;
 
-constexpr int elements_of_thread = 32;  // at most: where they are is found once, and their loads are under way together
-constexpr double costly = 64;           // operations of an element, beside which finding its place counts little
+constexpr int elements_of_thread = 32;  // at most: their position is computed once, and their loads are in flight together
+constexpr double costly = 64;           // operations of an element that outweigh computing its position
 
-// Elements of an access: of the widest type in memory.
+// Elements of one access, for the widest type in memory.
 int lanes_of_accesses(const Schedule& s, const ir::Stage& d) {
   int widest = 1;
   const auto meet = [&](ir::Id buffer) { widest = std::max(widest, s.scheduled().program.buffer(buffer).type.bytes()); };

@@ -25,21 +25,21 @@ using namespace detail;
 
 constexpr int chunk = 16;  // bytes of the longest asynchronous copy
 
-// The one tile of a thread, of at most so many rows and columns.
+// The only tile of a thread, of at most the given rows and columns.
 void in_registers(const Stage& copy, int rows, int columns, Where where) {
   const std::vector<Loop> loops = copy.spatial_loops(where);
   for (const Loop& l : loops) copy.unroll(copy.split(l, l == loops.back() ? columns : rows, Tail::pad, where).inner, where);
   copy.store_in(Scope::registers, where);
 }
 
-// Steps of k between two copies. In tiles of 16 ptxas 13.0 gives a thread of an f32 product 127 registers for sm_90, so that
-// two blocks of 256 fit. For chips before it gives 137 in tiles of 8, and more in those of 16.
+// Steps of k to copy at a time. With tiles of 16, ptxas 13.0 needs 127 registers for a thread of an f32 product on sm_90, so
+// two blocks of 256 fit. On earlier chips it needs 137 with tiles of 8, and more with tiles of 16.
 int steps_between_copies(const Schedule& s, const Tensor& A, const GpuMatmulOptions& o, Where where) {
   if (o.block_k > 0) return o.block_k;
   return s.target().device().kind == Device::Kind::cuda && s.target().has("sm_90") && A.type(where).bytes() == 4 ? 16 : 8;
 }
 
-// The sums of `product` in registers; `result` has the loops over blocks and threads.
+// Computes the sums of `product` in registers; `result` has the loops over blocks and threads.
 void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B, const Factors& tiles,
                   const GpuMatmulOptions& given, Where where) {
   GpuMatmulOptions o = given;
@@ -47,7 +47,7 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
   const bool apart = s.target().device().kind == Device::Kind::cuda;
   const std::vector<Loop> nest = result.spatial_loops(where);
   const std::size_t batch = nest.size() - 2;
-  const bool wide = definition(s, sums).values[0].type().bits > 32;  // of sums of 64 bits a thread has half as many
+  const bool wide = definition(s, sums).values[0].type().bits > 32;  // a thread has half as many sums of 64 bits
   const auto tile = [&](int asked, Loop over, int threads, int most) {
     const std::int64_t n = number_or(over.extent(where), std::int64_t{threads} * most);
     int t = 1;
@@ -58,8 +58,8 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
   const int tile_j = tile(o.tile_j, nest[batch + 1], o.threads_j, wide ? 4 : 8);
   const int places = tile_j % 8 == 0 ? 2 : 1;
 
-  // By 16 bytes at a time, where the device copies asynchronously: rows of k of A, which all threads of a row read together,
-  // and rows of i or j.
+  // Copies of 16 bytes, if the device copies asynchronously: of rows of k of A, which all threads of a row read together, and
+  // of rows of i or j.
   const auto in_chunks = [&](const Tensor& t, int row) {
     const bool whole = row * t.type(where).bytes() % chunk == 0;
     return apart && s.target().has("sm_80") && o.stages > 1 && t.type(where).bytes() >= 2 && whole;
@@ -114,7 +114,7 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
   sums.reorder(order, where);
   sums.unroll(steps.inner, where).unroll(i.inner, where).unroll(j.inner, where);
 
-  const auto copy_tile = [&](const Stage& copy, int long_row, int together) {  // rows of k; or of at most so many i or j
+  const auto copy_tile = [&](const Stage& copy, int long_row, int together) {  // rows of k, or of at most `long_row` i or j
     copy.compute_at(steps.outer, where);
     const std::vector<Loop> loops = copy.spatial_loops(where);
     if (together > 1) {
@@ -125,12 +125,12 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
     }
     const Loop row = loops[loops.size() - 2];
     Loop column = loops.back();
-    if (long_row > 0) {  // a constant number of columns makes places in the tile shifts and masks
+    if (long_row > 0) {  // with a constant number of columns, positions in the tile are shifts and masks
       const Split whole = copy.split(column, long_row, Tail::guard, where);
       copy.reorder({whole.outer, where}, row, column = whole.inner);
     }
     copy.bind(copy.fuse(row, column, where), gpu::threads, where);
-    // Rows of k are read by threads beside each other: they start in other banks.
+    // Neighbouring threads read neighbouring rows of k, so the rows start in different banks.
     if (long_row == 0) copy.pad(rank_of(s, copy) - 1, 1, where);
   };
   copy_tile(a, o.transposed_a ? o.threads_i * tile_i : 0, chunks_a ? chunk / A.type(where).bytes() : 1);
@@ -159,7 +159,7 @@ void expect_product(const Schedule& s, const Stage& product, const GpuMatmulOpti
   expect_threads(family, "threads_i * threads_j", s, std::int64_t{o.threads_i} * o.threads_j, where);
 }
 
-// What is left out of the options.
+// Fills in the options that were left out.
 GpuMatmulOptions completed(const Schedule& s, GpuMatmulOptions o, Where where) {
   expect_device("gpu_matmul", s, where);
   expect_option("gpu_matmul", "threads_i", o.threads_i, 0, where);
@@ -221,8 +221,8 @@ std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& sco
 
 namespace {
 
-// The product, or the sums of its parts, with its loops over blocks. `result` is the stage with the loops, `product` where the
-// sums are, which become those of a stage of their own if it is the same.
+// Schedules the product, or the sums of its parts, with loops over blocks. `result` is the stage with the loops, and `product`
+// the one with the sums. If they are the same stage, the sums become a stage of their own.
 void by_blocks(Schedule& s, const Stage& product, const Stage& result, const Tensor& A, const Tensor& B,
                const std::optional<TensorTiles>& tiles, const std::optional<Factors>& factors, const GpuMatmulOptions& o,
                Where where) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of few results and many terms: blocks add up parts of the terms, and a second launch adds the parts of each result,
-// in their order. So two runs give the same bits.
+// Products with few results and many terms: each block adds a part of the terms, and a second launch adds the parts of each
+// result in order. So repeated runs give the same bits.
 //
 //   for p in (K + part - 1) / part, for bi, for bj      block_z, block_y, block_x
 //     parts[p] = sums of `part` terms                   a product, stored in global memory
@@ -16,7 +16,7 @@
 namespace ashlar::schedules::detail {
 
 std::int64_t terms_of_part(const Schedule& s, std::int64_t blocks, const Expr& terms, int block_k) {
-  constexpr std::int64_t fewest = 512;  // terms of a part: its sums are stored, and loaded again
+  constexpr std::int64_t fewest = 512;  // terms of a part, because its sums are stored and loaded again
   const std::int64_t chip = s.target().device().multiprocessors, n = number_or(terms, 0);
   if (blocks <= 0 || blocks * 2 > chip || n < 2 * fewest) return 0;
   const std::int64_t parts = std::min(chip / blocks, n / fewest);

@@ -32,7 +32,7 @@ void gpu_reduction(Schedule& s, const Stage& stage, const GpuReductionOptions& o
     else
       gpu_rows(s, {part}, {.threads = threads, .rows = 1}, where);
   };
-  // Parts of the longest dimension: several iterations of it and all of the others.
+  // A part has several iterations of the longest dimension and all of the others.
   const std::vector<Loop> loops = stage.reduction_loops(where);
   const auto most = [&](const Loop& l, std::int64_t unknown) {
     return std::max<std::int64_t>(1, detail::number_or(l.extent(where), unknown));

@@ -25,7 +25,7 @@ namespace {
 
 using namespace detail;
 
-// Each thread reduces a part, and all of them get the whole; or, where sums may not be regrouped, each does all of it.
+// Each thread reduces a part, and all of them get the total. If sums must not be regrouped, every thread does all of it.
 void reduce_over_threads(Schedule& s, const Stage& stage, int threads, const std::optional<VectorTerms>& vectors, Where where) {
   if (vectors && !s.attempt([&] { reduce_vectors(s, stage, *vectors, threads, where); })) return;
   (void)s.attempt([&] {
@@ -35,7 +35,7 @@ void reduce_over_threads(Schedule& s, const Stage& stage, int threads, const std
   });
 }
 
-// `lanes` of them at once, where rows are aligned.
+// `lanes` terms at once, if rows are aligned.
 void elements_over_threads(const Stage& stage, const std::vector<Loop>& elements, int threads, int lanes, Where where) {
   Loop each = fused(stage, elements, where);
   if (lanes > 1) {
@@ -46,15 +46,15 @@ void elements_over_threads(const Stage& stage, const std::vector<Loop>& elements
   stage.bind(stage.split(each, threads, Tail::guard, where).inner, gpu::thread_x, where);
 }
 
-// Elements of an access of 16 bytes along a row of this type; 1 where the device has none, or rows are not whole accesses.
+// Elements of a 16-byte access along a row of this type; 1 if the device has no such accesses or rows are not a multiple.
 int lanes_along(const Schedule& s, Type type, const Loop& row, Where where) {
   const int lanes = bytes_of_access / std::max(1, type.bytes());
   const std::int64_t length = number_or(row.extent(where), 0);
   return s.target().device().kind == Device::Kind::cuda && lanes > 1 && length % lanes == 0 ? lanes : 1;
 }
 
-// Do the stages read arguments, and each other, alone? Vectors give all launches of a program a second form, for calls whose
-// rows are not aligned: where a product is computed before, it is not worth that, and registers of its sums.
+// Whether the stages read only arguments and each other. Vectors give every launch of the program a second form, for calls
+// whose rows are not aligned. That does not pay off if a product is computed first: it would also cost registers of its sums.
 bool read_arguments(const Schedule& s, const std::vector<Stage>& stages) {
   const ir::Program& p = s.scheduled().program;
   const auto own = [&](ir::Id stage) {
@@ -72,7 +72,7 @@ bool read_arguments(const Schedule& s, const std::vector<Stage>& stages) {
 
 // ---- rows in shared memory ---------------------------------------------------------------------------------------------
 
-// Is it a load x[rows.., k] of the stage's own row?
+// Whether this is a load x[rows.., k] of the stage's own row.
 bool along_own_row(const Expr& load, const ir::Stage& d, std::size_t dims) {
   const auto at = ir::args_of(load);
   if (at.size() != dims + 1 || d.iters.size() <= dims) return false;
@@ -107,7 +107,7 @@ Stage shared_copy(Schedule& s, const Tensor& source, const std::vector<Stage>& r
                        : s.cache_read(source, {r[0], r[1], r[2]}, Scope::shared, where);
 }
 
-// The buffers whose rows several stages read, where all of a block's fit into shared memory together.
+// The buffers whose rows several stages read, if all of them that a block needs fit into shared memory together.
 std::map<ir::Id, std::vector<Stage>> read_often(const Schedule& s, const std::vector<Stage>& stages, int dims, int rows) {
   const analysis::Facts facts = analysis::facts_of_arguments(s.scheduled().program);
   std::int64_t left = most_of_rows(s);
@@ -125,7 +125,7 @@ std::map<ir::Id, std::vector<Stage>> read_often(const Schedule& s, const std::ve
   return found;
 }
 
-// Rows are copied into shared memory: global memory is read once.
+// Copies rows into shared memory, so that global memory is read once.
 void copy_rows(Schedule& s, const std::map<ir::Id, std::vector<Stage>>& often, const Loop& row, int threads, Where where) {
   for (const auto& [id, readers] : often)
     (void)s.attempt([&] {
@@ -155,7 +155,7 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
   if (dims > static_cast<int>(outer.size()))
     refuse("gpu_rows", "at most the " + std::to_string(outer.size()) + " dimensions of " + detail::definition(s, result).name,
            std::to_string(dims), where);
-  // The loops over what a row has: the terms of a reduction, or the dimensions behind those that count rows.
+  // The loops along a row: over the terms of a reduction, or over the dimensions after those that enumerate rows.
   const auto along = [&](const Stage& stage) {
     std::vector<Loop> loops = reduces(stage) ? stage.reduction_loops(where) : stage.spatial_loops(where);
     if (!reduces(stage)) loops.erase(loops.begin(), loops.begin() + std::min<std::ptrdiff_t>(dims, std::ssize(loops)));
@@ -173,7 +173,7 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
   detail::expect_threads("gpu_rows", "threads", s, threads, where);
   detail::expect_threads("gpu_rows", "rows * threads", s, std::int64_t{rows} * threads, where);
 
-  std::vector<Stage> kept;  // but the result, in order
+  std::vector<Stage> kept;  // all stages but the result, in order
   for (std::size_t k = 0; k + 1 < stages.size(); ++k)
     if (reduces(stages[k]) || along(stages[k]).empty() || s.attempt([&] { stages[k].inline_(where); }))
       kept.push_back(stages[k]);
@@ -193,7 +193,7 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
   const auto vectors_of = [&](const Stage& stage) {
     return by_vectors ? vector_terms(s, stage, threads, copied, rows > 1, where) : std::nullopt;
   };
-  Loop row;  // where what a row needs is computed
+  Loop row;  // where the other stages of a row are computed
   if (!outer.empty()) {
     row = detail::fused(result, outer, where);
     if (rows > 1) {
@@ -212,7 +212,7 @@ void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOption
   else if (!elements.empty())
     elements_over_threads(result, elements, threads,
                           elements.size() == 1 && by_vectors ? lanes_along(s, stored, elements.front(), where) : 1, where);
-  if (row.id() == 0) {  // one result, or several of terms that are no row: launches of their own
+  if (row.id() == 0) {  // one result, or several whose terms are not a row: separate launches
     for (const Stage& stage : kept) gpu_rows(s, {stage}, o, where);
     return;
   }

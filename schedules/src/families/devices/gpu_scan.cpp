@@ -17,7 +17,7 @@ namespace {
 
 constexpr int most_part = 2048, part_of_totals = 256, each_of_totals = 4;
 
-// The scan of the totals of a few parts: each thread has a row.
+// The scan of the totals of a few parts, one thread for each row.
 void serial_scan(const Stage& stage, Where where) {
   std::vector<Loop> rows = stage.spatial_loops(where);
   rows.pop_back();
@@ -45,7 +45,7 @@ void scan_parts(Schedule& s, const Stage& stage, int part, int each, bool many, 
     const Loop piece = inside.spatial_loops(where)[static_cast<std::size_t>(dims) + 1];
     inside.bind(inside.split(piece, threads, Tail::guard, where).inner, gpu::thread_x, where);
   }
-  own.align(dims + 2, each + 1, where);  // threads beside each other store to other banks
+  own.align(dims + 2, each + 1, where);  // neighbouring threads store to different banks
   gpu_rows(s, {total}, {}, where);
   if (many)
     scan_parts(s, carry, part_of_totals, each_of_totals, false, where);

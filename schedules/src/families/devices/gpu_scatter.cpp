@@ -16,7 +16,7 @@ namespace ashlar::schedules {
 
 namespace {
 
-// Elements of the result, whose extents must be constants.
+// The number of elements of the result, whose extents must be constant.
 std::int64_t elements_of(const Schedule& s, const Stage& stage, Where where) {
   std::int64_t n = 1;
   for (const Loop& l : stage.spatial_loops(where)) {

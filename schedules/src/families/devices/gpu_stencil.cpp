@@ -16,7 +16,7 @@ namespace {
 
 using namespace detail;
 
-// The last two dimensions of a stage that is computed for a whole tile, over the threads of the block.
+// Distributes the last two dimensions of a stage that is computed for a whole tile over the threads of the block.
 void over_tile(const Stage& stage, const GpuStencilOptions& o, Where where) {
   const std::vector<Loop> loops = stage.spatial_loops(where);
   if (loops.size() > 1)

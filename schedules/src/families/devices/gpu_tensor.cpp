@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products by tensor cores. A block computes 128 x 128 results, each of its four warps 64 x 64 of them in registers:
+// Products on tensor cores. A block computes 128 x 128 results, and each of its four warps 64 x 64 of them in registers:
 //
 //   for ko (32 elements at a time)
 //     A tile 128 x 32, B tile 32 x 128     shared memory, a ring of four, copied asynchronously 16 bytes at a time
@@ -7,12 +7,12 @@
 //       64 x 16 of A, 16 x 64 of B         registers, by ldmatrix
 //       4 x 4 products of 16 x 16          mma
 //
-// In a tile the 16 bytes of a row change places with those of other rows, so that the eight rows that ldmatrix reads at once
-// lie in different banks. Past the ends of M, N and K the tiles hold zeros, and the sums of whole tiles are computed, so the
-// loop has no condition; results have.
+// In a tile, the 16-byte pieces of a row are permuted (swizzled), so that the eight rows that ldmatrix reads at once lie in
+// different banks. Past the ends of M, N and K the tiles hold zeros. All sums of a tile are computed, so the loop has no
+// condition; only the stores of results have one.
 //
-// Blocks start along x first: those of eight rows one below the other, then beside each other, so that what runs at one time
-// reads few tiles of A and of B, which L2 keeps. Blocks of the last group that lie below the results end at once.
+// Blocks start along x first. Groups of eight rows of blocks run column by column, so the blocks that run concurrently read few
+// different tiles of A and B, and L2 keeps these. Blocks of the last group that lie below the results end at once.
 #include "schedules/src/families/devices/gpu_tensor.h"
 
 #include <algorithm>
@@ -56,8 +56,8 @@ Intrinsic instruction(Type a, Type b, Type sums, const GpuMatmulOptions& o, Wher
   return ampere::mma(a, sums, rounding, where);
 }
 
-// A tile in shared memory, `wide` elements a row: copied by all threads, its rows permuted. Of a right factor of bytes in
-// columns rows 0, 1, 4, 5, 8, .. are read at once, of all others eight that follow each other.
+// A tile in shared memory with rows of `wide` elements: copied by all threads, with permuted rows. ldmatrix reads rows 0, 1, 4,
+// 5, 8, .. at once if this is a right factor of bytes in columns, and eight consecutive rows otherwise.
 void shared_tile(const Stage& copy, const Loop& at, int wide, Type type, int rank, bool bytes_in_columns, Where where) {
   const int elements = chunk / type.bytes(), chunks = wide / elements;  // of a row
   const int rows = chunks >= 8 ? 1 : 8 / chunks, period = std::min(chunks, 8);
@@ -75,8 +75,8 @@ void shared_tile(const Stage& copy, const Loop& at, int wide, Type type, int ran
   copy.bind(copy.fuse(loops[loops.size() - 2], parts.outer, where), gpu::threads, where);
 }
 
-// The registers that hold 16 rows of a factor for one step of k: an instruction loads them where there is one for a tile that
-// lies like this, else each lane loads its own.
+// Loads 16 rows of a factor for one step of k into registers: by an instruction if there is one for this layout of the tile,
+// otherwise each lane loads its own elements.
 void fragment_tile(const Stage& copy, const Loop& at, bool left, bool columns, Type type, Where where) {
   copy.compute_at(at, where);
   if (columns && type.bits != 16 && (left || !is_byte(type))) return;
@@ -116,7 +116,7 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
   };
   const bool small = count(t.block_i, t.block_j) * 4 < s.target().device().multiprocessors;
   if (small) t.block_i = t.block_j = 64, t.warp_i = t.warp_j = 32;
-  // As many rows of blocks in each group as fill groups of at most 8.
+  // Groups of equal size, of at most 8 rows of blocks.
   const std::int64_t rows = blocks(nest[nest.size() - 2], t.block_i), groups = (rows + 7) / 8;
   t.raster = o.raster > 0 ? o.raster : groups > 0 ? static_cast<int>((rows + groups - 1) / groups) : 1;
   const Expr terms = product.reduction(where).extent(where);
@@ -137,7 +137,7 @@ void tensor_product(Schedule& s, const Stage& sums, const Stage& result, const T
   expect_shared(s, t.stages * std::int64_t{t.block_i + t.block_j} * t.block_k * type_a.bytes(), where);
   const std::vector<Stage> starts = start_copies(s, sums, Scope::shared, where);
 
-  // Groups of rows of blocks: those of a group are one below the other, then beside each other.
+  // Groups of rows of blocks; the blocks of a group run column by column.
   Loop rows_of_group = nest[batch], group;
   if (t.raster > 1) {
     const Split groups = result.split(nest[batch], std::int64_t{t.raster} * t.block_i, Tail::cover, where);

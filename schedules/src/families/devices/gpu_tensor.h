@@ -8,15 +8,15 @@
 
 namespace ashlar::schedules::detail {
 
-// What a product of matrices is cut into, in elements: tiles of a block, of a warp and of an iteration over k.
+// The tile sizes of a product, in elements: of a block, of a warp and of an iteration over k.
 struct TensorTiles {
   Type factors, sums;
   int block_i = 128, block_j = 128, warp_i = 64, warp_j = 64, block_k = 32, stages = 4;
   int raster = 1;           // rows of blocks in a group; 1: no groups
-  std::int64_t part_k = 0;  // terms that a block adds up; 0: all of them
+  std::int64_t part_k = 0;  // terms that one block adds; 0: all of them
 };
 
-// Tiles take that many bytes of shared memory.
+// The bytes of shared memory that the tiles take.
 void expect_shared(const Schedule& s, std::int64_t bytes, Where where);
 
 // Tiles of both factors in shared memory.
@@ -26,20 +26,20 @@ struct Factors {
 Factors factors_of(Schedule& s, const Stage& sums, const Tensor& A, const Tensor& B, std::size_t batch,
                    const GpuMatmulOptions& o, Where where);
 
-// A product in parts (gpu_parts.cpp): a stage with the sums of `part` terms each, which is computed first, and what adds them
-// up.
+// A product in parts (gpu_parts.cpp): makes a stage with the sums of `part` terms each, computed first, and schedules the
+// launch that adds them.
 Stage sums_of_parts(const Stage& product, std::int64_t part, Where where);
 void add_parts(Schedule& s, const Stage& product, const Stage& result, Where where);
-// How many terms each part is to have where the chip has no work otherwise; 0: all.
+// How many terms a part should have so that no multiprocessor is idle; 0: all terms.
 std::int64_t terms_of_part(const Schedule& s, std::int64_t blocks, const Expr& terms, int block_k);
 
 // A and B are read at [.., i, k] and [.., k, j], or as the options say.
 void expect_factors(const Schedule& s, const Stage& sums, const Stage& a, const Stage& b, std::size_t batch,
                     const GpuMatmulOptions& o, Where where);
-// Copies of what the sums start from (a bias), with zeros past the end.
+// Copies of the start values of the sums (a bias), with zeros past the end.
 std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& scope, Where where);
 
-// Empty where the product is not one that the tensor cores of the target compute, or where the options ask for none.
+// Empty if the tensor cores of the target do not compute such products, or if the options turn them off.
 std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product, const Tensor& A, const Tensor& B,
                                         const GpuMatmulOptions& o, Where where);
 

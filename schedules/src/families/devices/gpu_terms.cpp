@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions over the threads of a block, whose terms are loaded 16 bytes at a time.
+// Reductions over the threads of a block that load their terms 16 bytes at a time.
 #include <algorithm>
 #include <map>
 
@@ -23,7 +23,7 @@ std::optional<VectorTerms> vector_terms(const Schedule& s, const Stage& reductio
   const std::vector<Loop> loops = reduction.reduction_loops(where);
   if (s.target().device().kind != Device::Kind::cuda || loops.size() != 1) return std::nullopt;
   const ir::Id term = d.iters.at(static_cast<std::size_t>(d.spatial_rank())).id;
-  std::map<ir::Id, Expr> along;  // buffers with their one load
+  std::map<ir::Id, Expr> along;  // buffers, each with its only load
   std::set<ir::Id> others;
   for (const Expr& value : d.values)
     ir::walk(value, [&](const Expr& e) {

@@ -26,7 +26,7 @@ void gpu_transpose(Schedule& s, const Stage& stage, const StageRef& source, cons
   const AtLine line(where);
   detail::expect_device("gpu_transpose", s, where);
   const std::size_t along = static_cast<std::size_t>(detail::neighbours_of("gpu_transpose", s, stage, where));
-  // Elements of an access: rows of the source and of the result lie apart, both in vectors.
+  // Elements of an access: both rows of the source and rows of the result are accessed in vectors.
   const int bytes = std::max(1, detail::definition(s, stage).values[0].type().bytes());
   const int side = o.tile != 0 ? o.tile : bytes < 4 && vectors_of_memory(s) ? 64 : 32;
   detail::expect_threads("gpu_transpose", "tile", s, side, where);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products on Vulkan. A block computes 128 x 128 results, each of its 256 threads 8 x 8 of them, in columns at two places:
+// Products on Vulkan. A block computes 128 x 128 results, and each of its 256 threads 8 x 8 of them, in two groups of columns:
 //
 //   for ko (64 bytes of a row at a time, at most 32 steps)
 //     A tile 128 x 16, B tile 16 x 128     shared memory, copied four neighbours at a time; zeros past the end
@@ -7,12 +7,12 @@
 //       8 rows of A, 4 of each             registers
 //       for k in 4: 8 x 4 sums             a row of B, one fma of four lanes for each row of A
 //
-// With the feature dot8 products of bytes are dot products of four steps of k, for four columns at once (shader::dot4); then a
-// thread's columns lie beside each other.
+// With the feature dot8, products of bytes are dot products of four steps of k, for four columns at once (shader::dot4); a
+// thread's columns are then contiguous.
 //
-// All accesses of shared memory are vectors of four, which is what a device reads at once; a tile of which that holds is an
-// array of vectors in the shader. Past the ends of M, N and K the tiles hold zeros, and the sums of whole tiles are computed,
-// so the loop has no condition; results have.
+// All accesses of shared memory are vectors of four, the most that a device reads at once; such a tile is an array of vectors
+// in the shader. Past the ends of M, N and K the tiles hold zeros. All sums of a tile are computed, so the loop has no
+// condition; only the stores of results have one.
 #include "schedules/src/families/devices/gpu_vectors.h"
 
 #include <algorithm>
@@ -34,8 +34,8 @@ namespace {
 
 constexpr int four = 4;
 
-// Steps of k in a tile: what was asked for, or 64 bytes of a row, at most 32 steps, which are unrolled; fewer where the shared
-// memory of a block has no room for two tiles of them.
+// Steps of k in a tile: as asked for, or 64 bytes of a row, at most 32 steps, which are unrolled; fewer if two such tiles do
+// not fit the shared memory of a block.
 int steps_of(const Schedule& s, const Tensor& A, const Tensor& B, int rows, int columns, const GpuMatmulOptions& o,
              Where where) {
   const auto shared = [&](int k) {
@@ -62,7 +62,7 @@ void vector_tile(const Stage& copy, const Loop& at, int wide, Where where) {
   copy.bind(copy.fuse(loops[loops.size() - 2], parts.outer, where), gpu::threads, where);
 }
 
-// A tile of B[k, j] for dot products, whose factors are four steps of k beside each other: copied so, and so in registers.
+// A tile of B[k, j] for dot products, which need four steps of k as neighbours: copied in that order, also to registers.
 void dotted_tile(const Stage& copy, const Loop& at, int rank, Where where) {
   copy.compute_at(at, where);
   panel_layout(copy, rank, [](const Var& k, const Var& j) { return ashlar::at(k / four, j, k % four); });
@@ -85,7 +85,7 @@ bool by_dots(const Target& t, Type a, Type b, Type sums) {
   return t.has("dot8") && is_byte(a) && is_byte(b) && (sums == i32 || sums == u32);
 }
 
-// The registers that hold what a thread reads of a factor for four steps of k, as rows lie.
+// Loads a thread's part of a factor for four steps of k into registers, in the layout of the rows.
 void row_vectors(const Stage& copy, const Loop& at, int wide, Where where) {
   copy.compute_at(at, where);
   const std::vector<Loop> loops = copy.spatial_loops(where);
@@ -93,7 +93,7 @@ void row_vectors(const Stage& copy, const Loop& at, int wide, Where where) {
   copy.unroll(loops[loops.size() - 2], where).unroll(parts.outer, where).vectorize(parts.inner, where);
 }
 
-// The one tile of a thread of what sums start from.
+// The start values of the sums, for the only tile of a thread.
 void start_tile(const Stage& copy, int rows, int columns, Where where) {
   const std::vector<Loop> loops = copy.spatial_loops(where);
   for (const Loop& l : loops) copy.unroll(copy.split(l, l == loops.back() ? columns : rows, Tail::pad, where).inner, where);
@@ -106,7 +106,7 @@ void vector_product(Schedule& s, const Stage& sums, const Stage& result, const T
                     const GpuMatmulOptions& o, Where where) {
   const std::vector<Loop> nest = result.spatial_loops(where);
   const std::size_t batch = nest.size() - 2;
-  const bool wide = definition(s, sums).values[0].type().bits > 32;  // of sums of 64 bits a thread has half as many
+  const bool wide = definition(s, sums).values[0].type().bits > 32;  // a thread has half as many sums of 64 bits
   const auto tile = [&](int asked, const Loop& over, int threads, int most) {
     const std::int64_t n = number_or(over.extent(where), std::int64_t{threads} * most);
     int t = 1;
