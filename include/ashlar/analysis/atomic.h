@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Reductions whose steps combine in memory by atomic updates, and the operators that such an update needs.
+// Reductions whose steps update memory atomically, and the operators that such updates need.
 //
 //   counts[x[n]] += 1          add          best[i] = max(best[i], v)          max
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace ashlar::analysis {
 
-// The operator op with combine(acc, x) = op(acc, x), if memory has it: add, min, max, bit_and, bit_or, bit_xor. Empty for other
-// combiners, for combiners of several components, and for sums that accumulate by fma.
+// The operator op with combine(acc, x) = op(acc, x), if it exists as an atomic update: add, min, max, bit_and, bit_or, bit_xor.
+// Empty for other combiners, for combiners of several components, and for sums that accumulate by fma.
 std::optional<ir::Op> atomic_operator(const ir::Stage&);
 
 }  // namespace ashlar::analysis

@@ -13,7 +13,7 @@ using Path = std::vector<const ir::Stmt*>;
 struct TreeIndex {
   std::vector<Path> blocks, nests;
   explicit TreeIndex(const ir::Program&, ir::Id stage = 0);
-  // The blocks, by their places in `blocks`, of stages that read a buffer.
+  // The blocks of stages that read a buffer, as positions in `blocks`.
   const std::vector<std::size_t>& readers(ir::Id buffer) const;
 
  private:
@@ -24,8 +24,8 @@ struct TreeIndex {
   mutable bool asked_ = false;
 };
 
-const ir::Stmt* nest_on(const Path&);  // the innermost
-ir::Id parent_of(const Path&);         // the statement whose body holds the last one of the path; 0 for the top
+const ir::Stmt* nest_on(const Path&);  // the innermost nest
+ir::Id parent_of(const Path&);         // the statement whose body contains the last one of the path; 0 at the top
 bool under(const Path&, ir::Id ancestor);
 
 // The interval of each iteration variable of the block at the end of `path` while all loops below `outer` run; over the

@@ -2,7 +2,7 @@
 #pragma once
 // The proof cascade: it answers the obligations of a schedule step (proved, refuted, unknown) with the first method that can.
 //
-//   1. structure              the caller's: it knows where loops came from, and asks here only if that does not decide
+//   1. structure              done by the caller, which knows where loops came from and asks here only if that does not decide
 //   2. intervals, congruences a dimension at a time
 //   3. integer sets           emptiness for one pair of accesses, with a budget; answers are cached
 //   4. bit-linear algebra     xor and powers of two, over GF(2)

@@ -14,12 +14,12 @@
 
 namespace ashlar::analysis {
 
-// Equations that hold together exactly if a == b, under the facts. If no stride can be proved to separate the digits, the pair
-// itself.
+// Equations that together are equivalent to a == b, under the facts. If no stride can be proved to separate the digits: the
+// pair itself.
 std::vector<std::pair<Expr, Expr>> digits_of_equal(const Expr& a, const Expr& b, const Facts&);
 
 // The same if some variables are known to be strides of an argument whose elements do not overlap. The equations compare the
-// coefficients of each stride, and the rest. If a stride is used in another way, the pair itself.
+// coefficients of each stride, and the rest. If a stride is used in another way: the pair itself.
 std::vector<std::pair<Expr, Expr>> digits_of_equal(const Expr& a, const Expr& b, std::span<const ir::Id> strides);
 
 }  // namespace ashlar::analysis

@@ -4,7 +4,7 @@
 //
 //   C = compute("C", {N}, P(i - 1) + P(i + 1))     P has the domain [-1, N], where N >= 1, and none where N is 0
 //
-// A declared domain is part of the stage's definition. An inferred domain is the hull of all reads, while the readers run over
+// A declared domain is part of the stage's definition. An inferred domain is the hull of all reads by readers that run over
 // their own domains. The proof that no read is out of bounds relies on these invariants:
 //   - what a reader reads at a point of its domain lies in the box (the box may be wider: readers without a point widen it
 //   too);
@@ -22,19 +22,19 @@ namespace ashlar::analysis {
 
 struct Domain {
   std::vector<Interval> box;       // of each iteration variable
-  std::vector<Interval> computed;  // the box with what padded splits compute past it
-  std::vector<Interval> covered;   // that, with what is computed for it past its end (Tail::cover)
-  // What holds wherever the stage has a point: its declared extents are at least 1; where it is inferred, what holds for all
-  // its readers. Over symbols.
+  std::vector<Interval> computed;  // the box, extended by what padded splits compute past it
+  std::vector<Interval> covered;   // `computed`, extended by what is computed past its end (Tail::cover)
+  // Conditions over symbols that hold wherever the stage has a point: its declared extents are at least 1; if it is inferred,
+  // the conditions common to all its readers.
   std::vector<Expr> inhabited;
-  // Of answers of one thread with equal revisions, the domain is the same, and so are the stage's definition, the buffers that
-  // it stores to and reads, and the facts of the arguments.
+  // If two answers on one thread have equal revisions, they have the same domain, stage definition, buffers that the stage
+  // stores to and reads, and facts of the arguments.
   std::uint64_t revision = 0;
 };
 
 struct Domains {
   std::map<ir::Id, Domain> of;  // by stage
-  // Of answers of one thread with equal revisions, the domains are the same, and so are the definitions they follow from.
+  // If two answers on one thread have equal revisions, they have the same domains, and the definitions that these follow from.
   std::uint64_t revision = 0;
   const Domain& at(ir::Id stage) const;
 };
@@ -45,8 +45,8 @@ Expr symbolic_pad(const ir::Program&);
 // Refuses, at the reader's line, an index of an inferred stage that has no bound.
 Domains domains_of(const ir::Program&);
 
-// Does a condition over symbols hold in every call that computes anything? A call whose outputs are all empty returns at once,
-// so what follows from the extents of each output, taken alone, being at least 1 does.
+// Whether a condition over symbols holds in every call that computes anything. A call whose outputs are all empty returns at
+// once, so it suffices that the condition follows for each output, taken alone, from its extents being at least 1.
 bool holds_in_calls(const ir::Program&, const Expr& condition);
 
 }  // namespace ashlar::analysis

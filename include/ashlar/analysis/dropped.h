@@ -17,7 +17,7 @@
 
 namespace ashlar::analysis {
 
-bool drops(const ir::Program&, const ir::Stage&);  // has it such components?
+bool drops(const ir::Program&, const ir::Stage&);  // whether it has such components
 // The iteration variables along which they are the same (one set for all of them).
 std::set<ir::Id> dropped_iters(const ir::Program&, const ir::Stage&);
 bool drops(const ir::Program&, const ir::Stage&, std::size_t component);
@@ -25,7 +25,7 @@ bool drops(const ir::Program&, const ir::Stage&, std::size_t component);
 // The program with such blocks split in two; the same program if there are none.
 ir::Program take_dropped_apart(const ir::Program&);
 
-// Does a loop of the nest run over a variable along which components are dropped?
+// Whether a loop of the nest runs over a variable along which components are dropped.
 bool over_dropped(const ir::Program&, const ir::Stmt& loop, const std::set<ir::Id>& iters);
 
 }  // namespace ashlar::analysis

@@ -32,8 +32,8 @@ class Facts {
   const VarFacts* of(ir::Id var) const;
   const std::vector<Expr>& conditions() const { return conditions_; }
   const std::vector<VarFacts>& vars() const { return vars_; }  // in the order they were bound
-  // What can bear on an expression over some variables: facts of them and of all that their ranges and conditions lead to, in
-  // the order of these facts, which they point into.
+  // The facts that can matter for an expression over some variables: facts of these and of all variables that their ranges and
+  // conditions lead to. They keep their order and point into this object.
   struct Part {
     std::vector<const VarFacts*> vars;
     std::vector<const Expr*> conditions;
@@ -49,7 +49,7 @@ class Facts {
   std::vector<Expr> conditions_;
 };
 
-// Values of variables: what a witness is made of.
+// Values of variables, which make up a witness.
 struct Binding {
   ir::Id id = 0;
   const char* name = nullptr;
@@ -58,7 +58,7 @@ struct Binding {
 using Assignment = std::vector<Binding>;
 std::string text(const Assignment&);  // "i = 3, N = 5"
 
-// Assumes a condition on data as well as on the indices that they become: of x >= 0 for an i32 x, index(x) >= 0.
+// Assumes a condition on data, and also on the indices that the data become: from x >= 0 for an i32 x, index(x) >= 0.
 void assume_of_data(Facts&, const Expr& condition);
 
 Facts facts_of_arguments(const ir::Program&);  // symbols with their facts (extents are at least 0), and the assumptions

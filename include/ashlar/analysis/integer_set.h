@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Integer sets: is there an integer point at which all of these conditions hold? This is the only use of isl: emptiness of one
-// small set at a time, with a budget of operations. Every answer is cached.
+// Integer sets: decides whether there is an integer point at which all given conditions hold. This is the only use of isl:
+// emptiness of one small set at a time, with a budget of operations. Every answer is cached.
 //
 //   find_point({0 <= v, v < w, v*64 + t == w*64 + u, 0 <= t, t < 64, 0 <= u, u < 64})   is   none
 //
@@ -19,20 +19,20 @@ namespace ashlar::analysis {
 struct PointSearch {
   enum class Found { none, point, unknown } found = Found::unknown;
   Assignment point;  // a value for every variable of the conditions
-  std::string why;   // unknown: the term that integer sets do not hold, or that the budget was spent
+  std::string why;   // unknown: the term that integer sets cannot express, or that the budget was exceeded
 };
 
-inline constexpr unsigned long integer_set_budget = 30'000;  // isl operations of one question: about 20 ms
+inline constexpr unsigned long integer_set_budget = 30'000;  // isl operations for one query: about 20 ms
 
-// `facts` gives bounds of replaced terms only; what should hold of the variables is among the conditions (conditions_of_facts).
+// `facts` only bounds replaced terms; conditions on the variables must be among `conditions` (conditions_of_facts).
 PointSearch find_point(std::span<const Expr> conditions, const Facts& facts, unsigned long budget = integer_set_budget);
 
-// The same question again, easier: are there no points even where conditions that read memory are left out and quotients that
-// ranges decide are replaced, as (32 * warp + lane) / 32 by warp? Both take integer sets beyond their budget. `stated` is what
-// the facts say, `asked` the rest. False where nothing became easier.
+// An easier form of the same query: whether there are no points even without the conditions that read memory, and with
+// quotients replaced where ranges decide them, such as (32 * warp + lane) / 32 by warp. Both would exceed the budget of integer
+// sets. `stated` are conditions from the facts, `asked` the others. Returns false if nothing became easier.
 bool none_without_data(std::span<const Expr> asked, std::span<const Expr> stated, const Facts& facts);
 
-// What the facts say of these variables and of those that their ranges mention, as conditions.
+// The facts about these variables, and about those that their ranges mention, as conditions.
 std::vector<Expr> conditions_of_facts(std::span<const Expr> expressions, const Facts&);
 
 struct IntegerSetCounters {

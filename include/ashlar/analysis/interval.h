@@ -23,7 +23,7 @@ struct VarRange {
   Interval range;
 };  // the range may use variables eliminated later (further down the list)
 
-// Eliminates the listed variables one after another, first to last: list inner loops first.
+// Eliminates the listed variables from first to last: list inner loops first.
 Interval bounds_over(const Expr&, std::span<const VarRange> eliminate, const Facts&);
 Interval hull(const Interval&, const Interval&, const Facts&);       // min of los, max of his; decided where provable
 Interval intersect(const Interval&, const Interval&, const Facts&);  // max of los, min of his

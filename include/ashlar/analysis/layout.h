@@ -30,7 +30,7 @@ namespace ashlar::analysis {
 // ---- the core ----------------------------------------------------------------------------------------------------------
 // A map over GF(2), with a constant. Inputs and outputs are packed into words: the first in the lowest bits.
 struct BitLinear {
-  std::vector<int> in, out;            // how many bits each input and each output has; 64 each at most, together
+  std::vector<int> in, out;            // the bits of each input and of each output; at most 64 in total for either
   std::vector<std::uint64_t> columns;  // the image of each input bit, without the constant
   std::uint64_t constant = 0;
 
@@ -43,16 +43,17 @@ struct BitLinear {
 };
 
 int rank(const BitLinear&);
-std::vector<std::uint64_t> kernel(const BitLinear&);  // a basis of what is mapped to 0, the constant apart
-// The packed input whose image this is, the one of smallest kernel part; empty if there is none.
+std::vector<std::uint64_t> kernel(const BitLinear&);  // a basis of the inputs that are mapped to 0, ignoring the constant
+// A packed input with this image, the one with the smallest kernel part; empty if there is none.
 std::optional<std::uint64_t> preimage(const BitLinear&, std::uint64_t packed_output);
-// Of an injective map: from its outputs to its inputs, right wherever the output is an image. Empty if it is not injective.
+// For an injective map: the map from its outputs to its inputs, correct for outputs that are images. Empty if it is not
+// injective.
 std::optional<BitLinear> inverse(const BitLinear&);
 // Output `o` as index arithmetic over the inputs: digits, sums and xor.
 Expr expression(const BitLinear&, std::size_t o, std::span<const Expr> inputs);
 
 // ---- digits ------------------------------------------------------------------------------------------------------------
-// stride * (x[dim] / divisor % modulus) is added to an output; modulus 0: all that is above.
+// stride * (x[dim] / divisor % modulus) is added to an output. Modulus 0: all higher digits.
 struct Digit {
   std::size_t dim = 0, output = 0;
   std::int64_t divisor = 1, modulus = 0;
@@ -65,7 +66,7 @@ struct IndexMap {
   BitLinear core;            // of x[d] % 2^core.in[d]
   std::vector<Expr> offset;  // one an output
   std::size_t outputs() const { return offset.size(); }
-  bool bit_linear() const;  // no digits, and offsets of 0: the core says everything
+  bool bit_linear() const;  // whether the core is the whole map: no digits, and offsets of 0
   // The outputs at one index; empty if a stride or an offset has no value under `symbols`.
   std::optional<std::vector<std::int64_t>> at(std::span<const std::int64_t> index, const Assignment& symbols = {}) const;
 };
@@ -83,12 +84,13 @@ struct IndexBox {
   std::vector<Expr> lo, extent;
 };
 
-// Do the coordinates of a map determine every index by their form: v itself, or v / n together with v % n? Such a map is
-// injective on any box.
+// Whether the form of a map's coordinates shows that they determine every index: v itself, or v / n together with v % n. Such a
+// map is injective on any box.
 bool injective_by_structure(std::span<const ir::Id> vars, std::span<const Expr> map);
 
-// Does a map send different elements of a box to different places? Decided by the digits and the rank of the core, for small
-// constant boxes by enumeration, and then by `injective` of cascade.h. Refuted: two elements, and their common place.
+// Whether a map sends different elements of a box to different places. Decided by the digits and the rank of the core, for
+// small constant boxes by enumeration, and otherwise by `injective` in cascade.h. A refutation gives two elements and their
+// common place.
 Verdict injective_on(std::span<const ir::Id> vars, std::span<const Expr> map, const IndexBox&, const Facts&);
 
 }  // namespace ashlar::analysis

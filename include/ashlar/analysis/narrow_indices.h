@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Where the index arithmetic of a kernel's launches is right in 32 bits, and for which arguments. An index is a number of 64
-// bits, which devices compute by two instructions of 32, and whose quotients they call functions for.
+// Decides where the index arithmetic of a kernel's launches is correct in 32 bits, and for which arguments. Indices have 64
+// bits; devices need two 32-bit instructions for each operation on them, and a function call for a quotient.
 //
 //   sums, differences, products   are right modulo 2^32 whatever their operands are
 //   an address of an argument     counts modulo 2^32, as it lies in its tensor, and the tensor reaches less far than that
 //   a comparison, a minimum, a
 //   quotient, a bound of a loop   asks for its operands themselves: they are *exact*, and fit into 32 bits with a sign
 //
-// What is exact is shown to fit by its range, with Symbols of at most 2^31 - 2^16. Where numbers show nothing, the ends of the
-// range as expressions over Symbols and strides go into the condition:
+// Exact values are shown to fit by their range, with Symbols of at most 2^31 - 2^16. If numbers do not show it, the ends of the
+// range, as expressions over Symbols and strides, go into the condition:
 //
 //   if block * 256 + thread < M * N      M <= 2^31 - 2^16 && N <= 2^31 - 2^16 && (M * N + 255) / 256 * 256 <= 2^31
 //
-// What cannot be bounded, or would ask for what never holds, is not exact: it is computed in 64 bits.
+// A value that cannot be bounded, or whose condition would never hold, is computed in 64 bits.
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -27,37 +27,37 @@ namespace ashlar::analysis {
 
 struct NarrowIndices {
   struct Range {
-    std::int64_t low = 0, high = 0;  // inclusive; as far as numbers tell, else of the width
+    std::int64_t low = 0, high = 0;  // inclusive; the limits of the width if numbers give no bound
   };
-  // Over Symbols and strides. Evaluated in 64 bits; where that leaves them, it does not hold. true: always; false: never.
+  // Over Symbols and strides. Evaluated in 64 bits; if that overflows, it does not hold. true: always; false: never.
   Expr condition;
-  // The same in parts, none where it is true or false.
+  // The same as separate conditions; empty if it is true or false.
   struct Condition {
     enum class About { extent, stride, reach, values } about = About::values;
     ir::Id id = 0;          // extent: the Symbol; stride: of the buffer; reach: the buffer
-    std::int64_t most = 0;  // extent, reach: the largest that is allowed; of a reach in elements from the first one
+    std::int64_t most = 0;  // extent, reach: the largest allowed value; a reach counts elements from the first one
     Expr holds;
   };
   std::vector<Condition> conditions;
-  // Expressions that something asks for exactly, and whose values fit while the condition holds. Others may not fit.
+  // Expressions whose exact values are needed, and fit while the condition holds. Others may not fit.
   std::unordered_map<Expr, Range, ir::ExprHash, ir::ExprSame> exact;
-  // Buffers whose addresses are exact: how far they reach is not known, or elements share bytes in them.
+  // Buffers whose addresses must be exact, because their reach is unknown or elements share bytes.
   std::set<ir::Id> far;
-  bool whole = true;  // everything that must be exact fits
+  bool whole = true;  // whether everything that must be exact fits
 
   std::optional<Range> range(const Expr&) const;
 };
 
-// How far addresses stay from the ends of the width. Numbers of up to half of it may be added to them outside.
+// How far addresses stay from the limits of the width. Numbers of up to half of this may be added to them elsewhere.
 std::int64_t slack_of_addresses(int bits = 32);
 bool stays_outside(const Expr& address, std::int64_t* distance, int bits = 32);  // address = its first operand + distance
 
-// Fewer bits than 32 are for tests, in which small extents are too large then. `reach`: in what 2^31 of tensors and workspaces
-// are counted, elements where a device multiplies by their size in 64 bits.
+// Fewer than 32 bits are for tests, where small extents are then too large. `reach`: whether the limit of 2^31 for tensors and
+// workspaces counts bytes, or elements (if a device multiplies by their size in 64 bits).
 enum class Reach { elements, bytes };
 NarrowIndices narrow_indices(const ir::Kernel&, int bits = 32, Reach reach = Reach::elements);
 
-// The finished kernel as a device computes it with such indices, for the interpreter: what is not exact wraps.
+// The finished kernel as a device computes it with such indices, for the interpreter: values that are not exact wrap.
 ir::Kernel with_narrow_indices(const ir::Kernel&, const NarrowIndices&, int bits);
 
 }  // namespace ashlar::analysis

@@ -5,7 +5,7 @@
 
 namespace ashlar::analysis {
 
-// The same with each in_range(x, lo, hi) replaced by x: for boxes and sizes, which are also evaluated where no reader promises.
+// The same with each in_range(x, lo, hi) replaced by x: for boxes and sizes, which are also evaluated where no promise holds.
 Expr without_promises(const Expr&);
 
 }  // namespace ashlar::analysis

@@ -14,7 +14,7 @@ namespace ashlar::analysis {
 // Replaces each `select` that one of the conditions decides by the arm that is taken.
 Expr decided(Expr e, const std::vector<Expr>& conditions);
 
-// Calls f with each case of the index `at`, and the facts that hold there; `keep` may be empty. Until f gives false.
+// Calls f with each case of the index `at` and the facts that hold there, until f returns false. `keep` may be empty.
 bool each_case(const Expr& at, const Expr& keep, const Facts&, const std::function<bool(const Expr& at, const Facts&)>& f);
 
 }  // namespace ashlar::analysis

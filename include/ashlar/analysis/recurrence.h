@@ -18,25 +18,24 @@
 namespace ashlar::analysis {
 
 struct Misorder {
-  const ir::Stmt* loop;    // the loop that is in the way
-  bool order;              // its place or its split is; else what kind of loop it is
+  const ir::Stmt* loop;    // the loop that violates the order
+  bool order;              // whether its position or split violates it; otherwise its kind does
   std::string read;        // "u[k - 1, i + 1]"
   std::string iterations;  // "u[1, 0] reads u[0, 1], ..."
 };
 // Of a nest of a recurrence.
 std::optional<Misorder> misordered(const ir::Program&, const ir::Stmt& nest);
 
-// Are a reader and the element that it reads always in the same iteration of this axis of a recurrence's nest? Then the
+// Whether a reader and the element that it reads are always in the same iteration of this axis of a recurrence's nest, so that
 // iterations are independent.
 bool iterations_apart(const ir::Program&, const ir::Stage&, ir::Id axis);
 
-// The box that must be computed so that all of `box` is, one interval a dimension: from the begin of the domain to what is
-// needed, along dimensions in which reads go back; the whole domain, where they go elsewhere.
+// Extends `box`, one interval for each dimension, to the box that must be computed to get it: from the begin of the domain
+// along dimensions in which reads go back, and to the whole domain where reads go elsewhere.
 void close_box(const ir::Program&, const ir::Stage&, std::vector<Interval>& box);
 
-// What keeps a stage inside of a recurrence from being computed where its nest stands: it stands inside all loops along which
-// the recurrence runs, or all that it reads of the recurrence is of earlier iterations of the loops around. Nothing where it
-// may.
+// The reason why a stage inside a recurrence cannot be computed where its nest is; empty if it can. Its nest must be inside all
+// loops along which the recurrence runs, or read only elements of earlier iterations of the loops around it.
 std::optional<std::string> misplaced(const ir::Program&, const ir::Stmt& nest, ir::Id recurrence);
 
 }  // namespace ashlar::analysis

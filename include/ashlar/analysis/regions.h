@@ -20,13 +20,14 @@
 
 namespace ashlar::analysis {
 
-// Fills roots of all nests and extents of all axes. Refuses, at the reader's line, an index that has no bound.
-// `within`: a nest; of itself and of the nests inside it alone, where a step left the others as they were.
+// Fills in the roots of all nests and the extents of all axes. Refuses, at the reader's line, an index that has no bound.
+// `within`: only for this nest and those inside it, if a step left the others unchanged.
 void derive_regions(ir::Program&, ir::Id within = 0);
 
-// What the readers in its body need of the stage of this nest, before sliding: one interval a spatial iteration variable,
-// over the variables of the loops around the nest. Unbounded ends are empty. Regions must have been derived. Of a recurrence
-// `before` adds the steps before those that are read; `read` does not, and takes of readers that slide only their new points.
+// The part of the nest's stage that readers in the same body need, before sliding: one interval for each spatial iteration
+// variable, over the variables of the loops around the nest. Unbounded ends are empty. Regions must have been derived. For a
+// recurrence, `before` adds the steps before those that are read; `read` does not, and counts only the new points of readers
+// that slide.
 enum class Steps { before, read };
 std::vector<Interval> required_region(const ir::Program&, ir::Id nest, Steps = Steps::before);
 
@@ -53,7 +54,7 @@ std::vector<Expr> conditions_of(const ir::Program&, const std::vector<const ir::
 // The ranges of the loops strictly below `outer` on the path (innermost first), for eliminating them; outer = 0: all loops.
 std::vector<VarRange> loops_below(const ir::Program&, const std::vector<const ir::Stmt*>& path, ir::Id outer);
 
-// The iterations a root axis really covers: its extent, or more where a split pads.
+// The iterations that a root axis really covers: its extent, or more if a split pads.
 Expr covered_extent(const ir::Program&, ir::Id axis);
 
 // Every load of a stage's values (and inits), with the conditions of the selects around it; and those of tables that the bounds
@@ -66,13 +67,13 @@ struct Read {
 };
 std::vector<Read> reads_of(const ir::Stage&);
 bool depends_on_data(const Expr&);  // a load, or a Scalar
-// Does a block, by what piece of its stage it is, do this read? An init reads what the start reads, an update the rest;
-// of a reduction over threads, `combine` reads what the start reads where it stores it, and `begin` nothing.
+// Whether a block does this read, given the piece of the stage that it computes. An init does the reads of the start, an update
+// the rest. In a reduction over threads, `combine` does the reads of the start where it stores, and `begin` does none.
 bool happens_in(const Read&, const ir::Stmt& block);
 
 // Stage ids, consumers before producers.
 std::vector<ir::Id> consumers_first(const ir::Program&);
 
-bool regions_are_known(const ir::Program&);  // has every nest its box?
+bool regions_are_known(const ir::Program&);  // whether every nest has its box
 
 }  // namespace ashlar::analysis

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Which call put a buffer where it lies. Refusals of storage name it, since that is what the user typed.
+// The call that put a buffer into its scope. Refusals about storage name it, because that is what the user typed.
 //
 //   s[C].store_in(Scope::registers)           "store_in"
 //   s.cache_write(C, Scope::registers)        "cache_write"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The parts of a program that a step has not changed: an answer that depends only on these parts is still valid after the step.
+// The parts of a program that a step has not changed. An answer that depends only on these parts is still valid after the step.
 //
 //   nest P            after a step that split the loop of C, in which Q is computed: P and all inside it are unchanged; Q is
 //     for i           not, since a loop around it changed
@@ -18,21 +18,21 @@ class Unchanged {
  public:
   Unchanged(const ir::Program& before, const ir::Program& now);
 
-  bool arguments() const { return arguments_; }      // and symbols, scalars and assumptions: the facts that hold everywhere
-  bool definitions() const { return definitions_; }  // those, and all stages and buffers
-  bool formulas() const { return formulas_; }        // as that, wherever and however the buffers lie in memory
-  // Its definition, the buffers that it stores to, and those that it reads.
+  bool arguments() const { return arguments_; }      // with symbols, scalars and assumptions: the facts that hold everywhere
+  bool definitions() const { return definitions_; }  // arguments(), and all stages and buffers
+  bool formulas() const { return formulas_; }        // definitions() except for scopes and layouts of buffers
+  // The definition of a stage, the buffers that it stores to, and those that it reads.
   bool stage(ir::Id id) const { return has(id, definition); }
-  bool formula(ir::Id stage) const { return has(stage, defined); }  // wherever and however these lie in memory
+  bool formula(ir::Id stage) const { return has(stage, defined); }  // the same except for scopes and layouts
   bool storage(ir::Id buffer_id) const { return has(buffer_id, buffer); }
   bool provenance(ir::Id axis_id) const { return has(axis_id, axis); }
-  // The statement without what is in it, and everything around it.
+  // The statement without its contents, and everything around it.
   bool place(ir::Id statement) const { return has(statement, own); }
-  // A nest: that, its axes, and its own loops and blocks; what is computed inside of it aside.
+  // A nest: its place(), its axes, and its own loops and blocks, but not the nests inside it.
   bool nest(ir::Id statement) const { return has(statement, shape); }
-  // The statement with all that is in it, and everything around it; of the stages in it their definitions too.
+  // The statement with its contents, everything around it, and the definitions of the stages in it.
   bool inside(ir::Id statement) const { return has(statement, whole); }
-  // Stages of which a nest is no longer there.
+  // Stages that have lost a nest.
   const std::vector<ir::Id>& left() const { return left_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The program: what the algorithm defines (arguments, buffers, stages), and how it is carried out (a tree of statements, which
-// ir/statement.h defines). Every step of a schedule maps one Program to another; nothing else changes a Program.
+// The program: the definitions of the algorithm (arguments, buffers, stages), and how they are carried out (a tree of
+// statements, see ir/statement.h). Every schedule step maps one Program to another; nothing else changes a Program.
 //
 //   Stage     a definition: iteration variables, domain, values, reducer. It indexes buffers in absolute coordinates.
 //   Nest      one place where a stage is computed: for each iteration variable the box [begin, begin + extent) computed there.
@@ -73,7 +73,7 @@ struct Layout {
   // Element strides of the physical dimensions. Arguments have them, symbolic. Temporaries have none: their physical box is
   // derived and stored densely, row-major, each row padded to `pad_to` elements.
   std::vector<Expr> strides;
-  // Logical dimensions that no coordinate of `map` uses (drop_dim): the value is the same all along them, and stored once.
+  // Logical dimensions that no coordinate of `map` uses (drop_dim): the value is the same all along them, and is stored once.
   std::vector<int> dropped;
   std::int64_t align_dim = -1, pad_to = 1;  // the extent of physical dimension align_dim is rounded up to a multiple of pad_to
 };
@@ -87,16 +87,16 @@ struct Buffer {
   int rank = 0;
   Role role = Role::temporary;
   Id stage = 0;               // the stage that writes it; 0 for inputs and constants
-  std::vector<Expr> extents;  // arguments, constants: the declared shape, all mins zero. Temporaries: empty, the box is derived
+  std::vector<Expr> extents;  // arguments, constants: the declared shape, starting at 0. Temporaries: empty, the box is derived
   Scope scope = Scope::global;
   Layout layout;
   std::int64_t align = 0;  // bytes promised (arguments) or wanted (temporaries); 0: the element's own
   bool may_alias_inputs = false;
-  bool injective = false;  // inputs: no two elements are equal, which the caller promises
-  bool streamed = false;   // outputs: stores may go past the caches; changes no value
+  bool injective = false;  // inputs: the caller promises that no two elements are equal
+  bool streamed = false;   // outputs: non-temporal stores are allowed; changes no value
   enum class Order { inner_unit_stride, dense, any } order = Order::inner_unit_stride;  // what the caller promises
   bool packed_by_caller = false;  // arguments: the caller has laid it out by `layout` (Pack::by_caller)
-  // Constants: the elements, row-major, as they lie in memory. Shared and never changed.
+  // Constants: the elements, row-major, in their form in memory. Shared, and never changed.
   std::shared_ptr<const std::vector<std::byte>> data;
   Where where = {};
 };
@@ -110,22 +110,23 @@ struct IterVar {
   IterKind kind = IterKind::spatial;
   Expr begin, end;  // the declared domain, half open; both empty: inferred from the readers
   Where where = {};
-  bool descending = false;  // its loop counts down, from the last value to the first: some ordered ones, and `reverse`d ones
+  bool descending = false;  // its loop runs from the last value to the first: some ordered variables, and `reverse`d ones
 };
 
 enum class ReducerKind { none, sum, strict_sum, product, minimum, maximum, custom };
 struct Reducer {
   ReducerKind kind = ReducerKind::none;
-  // What a schedule may do with the terms: nothing; associate them; associate and commute them.
+  // What a schedule may do with the terms: nothing; regroup them; regroup and reorder them.
   enum class Order { exact, regroup, any } order = Order::any;
-  // The term of the sum was a product when it was defined: it accumulates by fma (numeric contract). Inlining changes nothing.
+  // The term of the sum was a product where it was defined, so it accumulates by fma (numeric contract). Inlining does not
+  // change this.
   bool fused = false;
   std::string name;             // custom
-  std::vector<Id> left, right;  // custom: the placeholders of `combine`, one a component
+  std::vector<Id> left, right;  // custom: the placeholders of `combine`, one for each component
   std::vector<Expr> combine;
   std::vector<Expr> identity;  // custom: constants, combine(identity, x) = x
-  // custom: what shows that combine(identity, identity) is not the identity; empty if it is. Such a reducer accumulates terms
-  // from its identity, but no empty part may be combined with another.
+  // custom: a counterexample to combine(identity, identity) = identity; empty if there is none. A reducer that has one
+  // accumulates terms from its identity, but an empty part must not be combined with another.
   std::string unjoinable;
 };
 // One step: combine(accumulated, values), an expression for each component.
@@ -138,31 +139,31 @@ struct Stage {
   std::vector<IterVar> iters;  // spatial (in the definition's order), then reduce
   std::vector<Expr> domain;    // further conditions (`where`, bounds of triangles)
   std::vector<Expr> values;    // one for each component, over the iteration variables, with loads of buffers
-  std::vector<Expr> inits;     // reductions: what the accumulation starts from (identity or `.from`), over spatial iters
+  std::vector<Expr> inits;     // reductions: the start of the accumulation (identity or `.from`), over spatial iters
   Reducer reducer;
   std::vector<Id> buffers;  // one for each component, written at the spatial iteration variables, in order
-  // Recurrences, which read their own buffers (ir/recurrence.h): the dimensions that it runs along, the slowest first. Their
-  // variables are ordered ones.
+  // Recurrences, which read their own buffers (ir/recurrence.h): the dimensions that they run along, slowest first. Their
+  // variables are of kind `ordered`.
   std::vector<std::size_t> along;
-  // Recurrences that are scans: the step is scan(the element before, a term), so blocks of it may be scanned apart. The kind is
-  // none for every other recurrence.
+  // Recurrences that are scans: the step is scan(previous element, term), so blocks may be scanned separately. The kind is
+  // `none` for every other recurrence.
   Reducer scan;
-  // Stages that a schedule made of another: an identity copy (cache_read, cache_write), a partial result (rfactor), totals and
-  // blocks of a scan.
+  // Stages that a schedule made from another one: an identity copy (cache_read, cache_write), a partial result (rfactor),
+  // totals and blocks of a scan.
   enum class Origin { user, cache_read, cache_write, rfactor, scan } origin = Origin::user;
   Id origin_of = 0;       // the buffer that was copied, or the stage that was factored or scanned
   bool has_fill = false;  // cache_read with a fill value: reads outside the box of the source give `fill`
   Expr fill;
-  // Scatters: the element that a step combines into, an index for each dimension, over the reduce variables. A dimension whose
-  // target is its own variable is an ordinary one; over the others run only the loops of the init. Empty: no scatter.
+  // Scatters: the element that a step combines into, one index for each dimension, over the reduce variables. A dimension whose
+  // target is its own variable is an ordinary one; only the loops of the init run over the others. Empty: not a scatter.
   std::vector<Expr> targets;
   Expr keep;  // scatters: steps at which it is false combine nothing; empty: all do
-  // Reductions whose steps may run at once and meet in one element: each combines into memory indivisibly (`atomic`).
+  // Reductions whose steps may run concurrently and update the same element: each update of memory is atomic.
   bool atomic = false;
 
   bool is_reduction() const { return reducer.kind != ReducerKind::none; }
   bool scatters() const { return !targets.empty(); }
-  bool scattered(Id iter) const;  // is it the variable of a dimension that is not an ordinary one?
+  bool scattered(Id iter) const;  // whether it is the variable of a dimension that is not an ordinary one
   bool is_recurrence() const { return !along.empty(); }
   int spatial_rank() const {
     int n = 0;
@@ -174,11 +175,12 @@ struct Stage {
 // ---- programs ---------------------------------------------------------------------------------------------------------
 struct Program;
 
-// Another schedule of the same algorithm (specialize). A call takes the first variant whose condition holds, and the program
-// that holds the variants where none does.
+// Another schedule of the same algorithm (specialize). A call uses the first variant whose condition holds, or the program that
+// owns the variants if none does.
 struct Variant {
   Expr condition;  // over symbols
-  // The place of the condition among the assumptions of `program`. The general program has the opposite at the same place.
+  // The position of the condition among the assumptions of `program`. The general program has the opposite at the same
+  // position.
   std::size_t assumed = 0;
   std::shared_ptr<const Program> program;
   Where where = {};
@@ -190,13 +192,13 @@ struct Program {
   std::map<Id, Symbol> symbols;
   std::map<Id, ScalarArg> scalars;
   std::map<Id, Buffer> buffers;
-  // Ids ascend in order of definition: a stage reads only itself, stages of smaller ids, and copies.
+  // Ids ascend in order of definition: a stage reads only itself, stages with smaller ids, and copies.
   std::map<Id, Stage> stages;
   std::map<Id, Axis> axes;
   std::map<Id, const Intrinsic*> intrinsics;  // of tensorized loops; each lives as long as the process
   std::vector<Stmt> body;
   std::vector<Expr> assumptions;  // every proof uses them; the entry checks them, but not the conditions of variants
-  std::vector<Variant> variants;  // of the same arguments, symbols and scalars, by the same ids
+  std::vector<Variant> variants;  // with the same arguments, symbols and scalars, under the same ids
   Id next_id = 1;                 // ids inside a Program are dense and deterministic, so they may be printed and saved
   Id fresh() { return next_id++; }
 
@@ -206,29 +208,29 @@ struct Program {
 };
 
 // ---- walking the tree ------------------------------------------------------------------------------------------------
-// The statements from the top of the tree to this one, outermost first, ending with the statement itself; empty if there is
-// none with this id.
+// The statements from the top of the tree to this one, outermost first, including the statement itself; empty if none has this
+// id.
 std::vector<const Stmt*> path_to(const Program&, Id statement);
 Stmt* find(Program&, Id statement);
 const Stmt* find(const Program&, Id statement);
 std::vector<const Stmt*> nests_of(const Program&, Id stage);
 std::vector<const Stmt*> blocks_of(const Program&, Id stage);
-// The alloc statement with this id, or of this buffer (copies that peel made are told apart by the id of the statement).
+// The alloc statement with this id, or of this buffer (copies that peel made are distinguished by the id of the statement).
 const Stmt* alloc_of(const Program&, Id alloc_or_buffer);
 
-// The body of a nest, from its block and from one loop without a body for each iteration variable of the stage, in their order:
-// each loop stands inside the one before. Of a scatter: the loops over ordinary dimensions, and in them, one behind the other,
-// those of the init and those of the update.
+// Builds the body of a nest from its block and from loops without bodies, one for each iteration variable of the stage in
+// order: each loop is nested in the previous one. For a scatter: the loops over ordinary dimensions contain first those of the
+// init and then those of the update.
 std::vector<Stmt> nest_body(Program&, const Stage&, std::vector<Stmt> loops, Stmt block);
-// Where a piece of the stage stores: at its spatial variables; the steps of a scatter at its targets.
+// The indices at which a piece of the stage stores: its spatial variables, or the targets of a scatter's steps.
 std::vector<Expr> stored_at(const Stage&, Piece);
 
-// The variable of an axis; var nodes carry the id of the axis.
+// The variable of an axis; its var nodes carry the id of the axis.
 Expr axis_var(const Program&, Id axis);
-// An axis as an expression over the variables of the loops that it became. Split: outer * f + inner, with Tail::shift
-// min(outer * f, E - f) + inner. Fused: f / E_inner and f % E_inner. Skewed along t by f: skewed - f * t.
+// The value of an axis as an expression over the variables of the loops that it became. Split: outer * f + inner, or with
+// Tail::shift min(outer * f, E - f) + inner. Fused: f / E_inner and f % E_inner. Skewed along t by f: skewed - f * t.
 Expr axis_value(const Program&, Id axis);
-bool is_leaf(const Program&, Id axis);  // it was neither split, fused nor skewed: loops run over it
+bool is_leaf(const Program&, Id axis);  // whether loops run over it: it was not split, fused or skewed
 // What an axis became: {outer, inner}, {fused}, {skewed}, or nothing for a leaf.
 std::vector<Id> successors(const Program&, Id axis);
 // The root axes that a leaf came from (several after fuse and skew), and all leaves that decide the value of a root axis.
@@ -240,13 +242,13 @@ struct LoopRange {
   Expr begin, end;
 };
 LoopRange range_of(const Program&, const Stmt& loop);
-// The extent that the loop's part is taken of: that of its axis or, in the tight inner loop of a split, what is left of the
-// axis that was split.
+// The extent to which the loop's part refers: that of its axis or, in the tight inner loop of a split, the rest of the axis
+// that was split.
 Expr extent_of(const Program&, const LoopStmt&);
 
-// The value of an iteration variable in a nest: root begin + axis_value(root axis); of one that descends, root begin + extent -
-// 1 - axis_value.
+// The value of an iteration variable in a nest: root begin + axis_value(root axis), or root begin + extent - 1 - axis_value if
+// it descends.
 Expr iter_value(const Program&, const NestStmt&, Id iter);
-Substitution iter_values(const Program&, const NestStmt&);  // of all of them: stages are defined over iteration variables
+Substitution iter_values(const Program&, const NestStmt&);  // for all of them: stages are defined over iteration variables
 
 }  // namespace ashlar::ir

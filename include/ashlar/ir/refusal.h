@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Refusals. A Refusal says why a request of the user was not carried out: what was expected, what was found, the line of the
-// user's call, and for an illegal step two conflicting iterations. Inside of the library it is the exception RefusalError;
+// user's call, and for an illegal step two conflicting iterations. Inside the library it is the exception RefusalError;
 // Schedule::attempt returns it as a value; the generator tool prints it and exits.
 //
 //   matmul.cpp:31: vectorize(k): expected a loop whose iterations are independent, found a reduction of `C`
@@ -17,7 +17,7 @@ namespace ashlar {
 struct Refusal {
   std::string primitive, expected, found, conflict;
   Where where = {};
-  std::string text() const;  // the message above, with file names without folders
+  std::string text() const;  // the message above; file names are without folders
 };
 
 class RefusalError : public std::exception {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Scopes: the memory that a temporary lies in. A class and not an enum, so that users can add scratchpads.
+// Scopes: the memory that a temporary lies in. This is a class and not an enum, so that users can add their own scratchpads.
 //
-//   global     the workspace, or the allocator of the context; of any size, which the call determines
-//   stack      the stack of the thread that computes it; needs a constant bound of at most 256 KiB
-//   registers  requires that after unrolling and vectorizing all indices are constant and the values fit the register file
+//   global     the workspace or the context's allocator; of any size, which may depend on the call
+//   stack      the stack of the computing thread; needs a constant bound of at most 256 KiB
+//   registers  after unrolling and vectorizing, all indices must be constant and the values must fit the register file
 //   shared, fragment, tile   memories of devices
 #include <cstdint>
 #include <string_view>

@@ -2,34 +2,34 @@
 #pragma once
 // Skewed axes: wavefronts.
 //
-// skew(t, i, f) puts an axis s in the place of i, which begins f iterations later with each step of t:
+// skew(t, i, f) replaces i by an axis s that begins f iterations later with each step of t:
 //
 //   i = s - f t             f > 0         for t in 3             for t in 3
 //   i = s - |f| (E_t-1-t)   f < 0           for i in 4    ->       for s in 4 + 2 f
 //                                             block                  block          where 0 <= s - f t < 4
 //
-// (t, i) -> (t, s) is one to one; s reaches points outside of i's extent, and blocks skip those. What t and i become later, by
-// splits, their values follow. A tight loop over t, over s, or over a part that a split made of one of them, has only the
-// iterations from which the loops inside may reach a point, as far as the loops around it fix the other axis.
+// (t, i) -> (t, s) is one to one; s reaches points outside i's extent, and blocks skip those. If t and i are split later, the
+// values follow. A tight loop over t, over s, or over a part of one of them that a split made, has only iterations from which
+// the inner loops can reach a point, insofar as outer loops fix the other axis.
 #include <vector>
 
 #include <ashlar/ir/program.h>
 
 namespace ashlar::ir {
 
-// The value of a skewed axis at which what was skewed is at 0, over the loops of the axis along which.
+// The value of a skewed axis at which the original axis is 0, over the loops of the axis `along`.
 Expr skew_offset(const Program&, const Axis& skewed);
 // How many values it has: E_i + |f| (E_t - 1).
 Expr skewed_extent(const Program&, const Axis& skewed);
-// Of an axis that was skewed: that it is at least 0, and below its extent. Nothing of another one.
+// For an axis that was skewed: the conditions that it is at least 0 and below its extent. Empty for other axes.
 std::vector<Expr> skew_conditions(const Program&, Id axis);
-// Was there a skew below the axis, on its way to the loops?
+// Whether there is a skew between the axis and its loops.
 bool skewed_below(const Program&, Id axis);
 
-// The pairs that a leaf axis belongs to, alone or as a part that splits made: the skewed axis of each.
+// The pairs that a leaf axis belongs to, itself or as a part made by splits: the skewed axis of each pair.
 std::vector<Id> skews_of(const Program&, Id axis);
-// The iterations of a loop over such an axis from which a point of every pair may be reached: where it stands inside the loop
-// over the other axis, or a part of that, exactly these.
+// The iterations of a loop over such an axis from which a point of every pair may be reached. They are exact if the loop is
+// inside that over the other axis or a part of it.
 LoopRange skewed_range(const Program&, const Stmt& loop);
 
 }  // namespace ashlar::ir

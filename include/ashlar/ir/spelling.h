@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Rewriting operators as others, by their rows of the table (ashlar/ir/operation.h), until those that are left are kept.
+// Expands operators into others by their rows of the table (ashlar/ir/operation.h), until only operators to keep are left.
 //
 //   Spelling spelled([](const Applied& a) { return a.op != Op::halving_add; });
 //   spelled(e)      halving_add(x, y) + z    becomes    ((x & y) + ((x ^ y) >> 1)) + z
 //
-// The values are the same to the bit. What several expressions share stays shared, in all that one Spelling is called for.
+// The values have the same bits. Parts that expressions share stay shared, across all calls of one Spelling.
 #include <functional>
 #include <optional>
 #include <unordered_map>

@@ -2,16 +2,15 @@
 #pragma once
 // The loop tree of a program: axes, and the statements that run over them.
 //
-// A statement is a Stmt: an id, a line of the user's code, and one of five nodes. What a node needs is a field of that node
-// and of no other.
+// A statement is a Stmt: an id, a line of the user's code, and one of five nodes. Each node has only the fields that it needs.
 //
 //   NestStmt      computes a box of a stage; holds its loops
 //   LoopStmt      runs its body over an axis, or over part of it
-//   BlockStmt     computes a point of a stage, at the leaves
-//   AllocStmt     storage of a buffer, live up to the end of the body that it stands in
-//   PrefetchStmt  asks for memory that later iterations read
+//   BlockStmt     computes a point of a stage; these are the leaves
+//   AllocStmt     storage of a buffer, live until the end of the body that contains it
+//   PrefetchStmt  prefetches memory that later iterations read
 //
-// Example: the loops over reductions that threads share, below a statement.
+// Example: the loops of reductions over threads, below a statement.
 //
 //   walk(s.body(), [&](const Stmt& below) {
 //     if (const LoopStmt* loop = below.as<LoopStmt>(); loop && loop->combines) found.push_back(below.id);
@@ -31,10 +30,10 @@
 namespace ashlar::ir {
 
 // ---- axes ------------------------------------------------------------------------------------------------------------
-// How a split treats an extent that its factor does not divide.
+// How a split handles an extent that its factor does not divide.
 enum class Tail { guard, predicate, shift, pad, peel, exact, cover };
 
-// One loop variable of a nest. It counts from 0, and knows what it came from.
+// One loop variable of a nest. It counts from 0 and records where it came from.
 struct Axis {
   Id id = 0;
   std::string name;
@@ -42,11 +41,11 @@ struct Axis {
   enum class Origin { root, split_outer, split_inner, fused, skewed } origin = Origin::root;
   Id iter = 0;    // root: the iteration variable
   Id parent = 0;  // splits: the axis that was split; skewed: the one that was skewed
-  // Splits: the extent of the inner axis. Skewed: by how many iterations each step of `outer` shifts `parent`.
+  // Splits: the extent of the inner axis. Skewed: the number of iterations by which each step of `outer` shifts `parent`.
   Expr factor;
   std::int64_t parts = 0;   // split into Parts: the factor follows the extent, ceil(extent / parts)
   Tail tail = Tail::guard;  // splits (peel is guard, with the parts of the loop taken apart)
-  // Fused: the two axes that were fused. Skewed: `outer` is the axis along which, and stays as it is.
+  // Fused: the two axes that were fused. Skewed: `outer` is the axis along which `parent` was skewed; it does not change.
   Id outer = 0, inner = 0;
   bool reduce = false;     // comes from reduce iteration variables
   std::vector<Id> became;  // {outer, inner} after split, {fused} after fuse, {skewed} after skew; empty: a leaf
@@ -83,34 +82,33 @@ enum class LoopKind {
   tile,        // the iterations are a dimension of the tiles that the stage is computed in (docs/tiles.md)
 };
 
-// What the loop's `loads` compute for an iteration, they compute stages - 1 iterations earlier, into a ring of as many
-// buffers.
+// The `loads` of the loop run stages - 1 iterations ahead, into a ring of `stages` buffers.
 struct Pipeline {
   int stages = 0;              // at least 2
   std::vector<Id> loads = {};  // stages, each computed in the loop
   bool async_copy = false;
-  // Where rows do not begin at multiples of the copies' size, as each call shows, the copies are ordinary ones.
+  // Each call tests whether rows begin at multiples of the copies' size, and uses ordinary copies if they do not.
   bool any_alignment = false;
   Where where = {};
 };
 
 // ---- nests -----------------------------------------------------------------------------------------------------------
-// One iteration variable of a nest: its axis, and the box [begin, begin + extent) that the nest computes. Both are empty until
-// boxes are derived. The extent may be 0, and is never negative.
+// One iteration variable of a nest: its axis, and the box [begin, begin + extent) that the nest computes. `begin` and `extent`
+// are empty until boxes are derived. The extent may be 0 but is never negative.
 struct Root {
   Id iter = 0, axis = 0;
   Expr begin = {}, extent = {};
 };
 
-// A nest that slides along a loop around it computes, at every iteration but the first, only what earlier ones have not.
+// A nest that slides along an outer loop computes, in every iteration but the first, only what earlier ones have not.
 struct Slide {
   Id loop = 0;  // the statement
   Id iter = 0;
   Where where = {};
 };
 
-// A nest that shares a loop of another nest (fuse_siblings). It stands in what the axis `loop` of the other nest became; there,
-// an iteration of `loop` is one of its own `axis` (analysis/siblings.h).
+// A nest that shares a loop of another nest (fuse_siblings). It is inside the loops that the axis `loop` of the other nest
+// became; an iteration of `loop` is an iteration of its own `axis` (analysis/siblings.h).
 struct Sibling {
   Id loop = 0, axis = 0;
 };
@@ -123,8 +121,8 @@ struct Sibling {
 //                    accumulates into it, and `combine` stores what the parts of all threads give together
 enum class Piece { whole, init, update, begin, combine };
 
-// Which components a block stores. A block whose stage has components with dropped dimensions is taken apart when it runs:
-// first those that have all dimensions, then, once along the dropped ones, the others (analysis/dropped.h).
+// Which components a block stores. If the stage has components with dropped dimensions, the block is split when it runs: first
+// it stores those with all dimensions, then the others, once along the dropped dimensions (analysis/dropped.h).
 enum class Stores { all, whole, dropped };
 
 // ---- statements ------------------------------------------------------------------------------------------------------
@@ -134,7 +132,7 @@ struct NestStmt {
   Id stage = 0;
   std::vector<Root> roots = {};  // one for each iteration variable of the stage, in their order
   std::vector<Slide> slides = {};
-  Id after = 0;  // reverse_compute_at: the producing stage whose finished points decide the box of this nest; 0: none
+  Id after = 0;  // fuse_into: the producing stage whose finished points determine the box of this nest; 0: none
   std::optional<Sibling> sibling = {};
   std::vector<Stmt> body;  // in order of execution
 };
@@ -146,13 +144,13 @@ struct LoopStmt {
   Id intrinsic = 0;          // tensorized: by which of the program's intrinsics
   Part part = Part::all;
   Expr from = {}, to = {};  // below, above, between, beyond: the iterations at which the axis was cut, at least 0, over symbols
-  // The loop has only iterations that reach a point of the axes that it came from: in the inner loop of a split, inside the
-  // outer one, min(f, E - outer * f); in a loop of two skewed axes, those at which the skewed one is in its extent.
+  // The loop has only iterations that reach a point of the axes that it came from: min(f, E - outer * f) in the inner loop of a
+  // split; in a loop of skewed axes, those at which the skewed axis is within its extent.
   bool tight = false;
   std::int64_t width = 0;  // tile: the extent of the dimension, a power of two that is at least the loop's
-  bool combines = false;  // a reduction over threads: each accumulates a part, and all get what the parts give together
-  // Vectorized, on a device: arguments need not promise that the rows that the lanes access begin at multiples of a vector. Each
-  // call shows whether they do.
+  bool combines = false;   // a reduction over threads: each accumulates a part, and all get the combination of the parts
+  // Vectorized, on a device: arguments need not promise that the accessed rows begin at multiples of a vector. Each call tests
+  // it.
   bool any_alignment = false;
   std::optional<Pipeline> pipeline = {};
   std::vector<Stmt> body;  // in order of execution
@@ -162,7 +160,7 @@ struct BlockStmt {
   Id stage = 0;
   Piece piece = Piece::whole;
   // Reductions: the step at which all reduce variables are at their begin combines its value with the init, not with memory.
-  // No init pass is needed then, unless the reduce domain is empty (lowering guards for that).
+  // There is then no need for an init pass, unless the reduce domain is empty (lowering tests for that).
   bool first_stores = false;
   std::vector<Expr> when = {};  // further conditions, over axis variables
   Stores stores = Stores::all;
@@ -170,10 +168,10 @@ struct BlockStmt {
 
 struct AllocStmt {
   Id buffer = 0;
-  bool pinned = false;  // put here by store_at: a compute_at further in leaves it
+  bool pinned = false;  // put here by store_at: a compute_at further inside does not move it
 };
 
-// Asks for the line of `buffer` that `loop` will read `distance` iterations from now.
+// Prefetches the line of `buffer` that `loop` will read `distance` iterations later.
 struct PrefetchStmt {
   Id buffer = 0;
   Id loop = 0;  // the statement, around this one
@@ -211,7 +209,7 @@ struct Stmt {
     refuse_node();
   }
 
-  // What a nest or loop holds. A leaf holds nothing: its body is empty, and the one to be changed is an InternalError.
+  // The statements inside a nest or loop. The body of a leaf is empty; asking to change it is an InternalError.
   bool has_body() const { return is<NestStmt>() || is<LoopStmt>(); }
   const std::vector<Stmt>& body() const;
   std::vector<Stmt>& body();
@@ -220,7 +218,7 @@ struct Stmt {
   [[noreturn]] void refuse_node() const;
 };
 
-// Calls the one function that takes the statement's node. Without one for each node it does not compile.
+// Calls the function that takes the statement's node. Does not compile unless there is one for each node.
 template <class... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
@@ -230,8 +228,8 @@ decltype(auto) match(S& statement, Cases&&... cases) {
   return std::visit(Overloaded<std::decay_t<Cases>...>{std::forward<Cases>(cases)...}, statement.node);
 }
 
-// Calls f(expression) for each expression that the statement itself holds: the conditions of a block, the cuts of a loop, the
-// box of a nest; not those of its body. S is Stmt or const Stmt; what is empty is left out.
+// Calls f(expression) for each non-empty expression of the statement itself: the conditions of a block, the cuts of a loop, the
+// box of a nest; not for those of its body. S is Stmt or const Stmt.
 template <class S, class F>
 void for_each_expr(S& statement, F&& f) {
   const auto each = [&](auto&... slots) { ((slots.empty() ? void() : void(f(slots))), ...); };
@@ -251,10 +249,10 @@ void for_each_expr(S& statement, F&& f) {
 void walk(const std::vector<Stmt>&, const std::function<void(const Stmt&)>& enter);
 void walk(std::vector<Stmt>&, const std::function<void(Stmt&)>& enter);
 
-// Is it a loop of this kind? Over this axis?
+// Whether it is a loop of this kind; over this axis.
 inline bool is_loop(const Stmt& s, LoopKind kind) { return s.is<LoopStmt>() && s.as<LoopStmt>()->kind == kind; }
 inline bool runs_over(const Stmt& s, Id axis) { return s.is<LoopStmt>() && s.as<LoopStmt>()->axis == axis; }
-// Is it a nest of this stage? A block of it?
+// Whether it is a nest of this stage; a block of it.
 inline bool is_nest_of(const Stmt& s, Id stage) { return s.is<NestStmt>() && s.as<NestStmt>()->stage == stage; }
 inline bool is_block_of(const Stmt& s, Id stage) { return s.is<BlockStmt>() && s.as<BlockStmt>()->stage == stage; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Text of types and expressions, for messages. ir/print.h has that of programs and kernels.
+// Text of types and expressions, for messages. For programs and kernels, see ir/print.h.
 #include <string>
 
 #include <ashlar/ir/expr.h>

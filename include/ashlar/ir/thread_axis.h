@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Thread axes: what a loop of a device can be bound to.
+// Thread axes: the parts of a launch to which a loop can be bound.
 //
 //   block_x, block_y, block_z      the blocks of a grid
 //   cluster_x                      the blocks of a cluster
@@ -24,7 +24,7 @@ inline constexpr ThreadAxis block_x{0, 0}, block_y{0, 1}, block_z{0, 2};
 inline constexpr ThreadAxis thread_x{1, 0}, thread_y{1, 1}, thread_z{1, 2};
 inline constexpr ThreadAxis warp{2, 0}, lane{3, 0}, cluster_x{4, 0}, threads{5, 0};
 
-// Of a loop in lanes: each call shows whether the rows that it accesses begin at multiples of a vector (Stage::vectorize).
+// For a vectorized loop: each call tests whether the rows that it accesses begin at multiples of a vector (Stage::vectorize).
 struct AnyAlignment {};
 inline constexpr AnyAlignment any_alignment{};
 }  // namespace gpu

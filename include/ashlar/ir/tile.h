@@ -2,23 +2,23 @@
 #pragma once
 // The tile form: one function that every block of a grid runs, over values that are whole tiles. docs/tiles.md defines it.
 //
-//   kernel product(A: bf16 [M, K] in rows of A_stride0, ...)     a tensor: the elements that a pointer of the caller's leads to
+//   kernel product(A: bf16 [M, K] in rows of A_stride0, ...)     a tensor: elements at a pointer that the caller passes
 //   view Ak = tiles of 128x64 of A, zero outside                 cuts a tensor into a grid of tiles
 //   %20 = load Ak at (%11, %17) : bf16 128x64                    a value: elements of one type, constant extents
 //   %22 = mma %20, %21, %18 : f32 128x256
 //
-// A value is defined once, by a statement, and has no address: a program of tiles has no memory but its tensors. A statement
-// is a node, one struct for each kind, with the values that it defines. Nothing is said of threads, registers or copies: the
+// A value is defined once, by a statement, and has no address: the tensors are the only memory of a tile program. A statement
+// is a node, with one struct for each kind, and the values that it defines. Threads, registers and copies do not occur: the
 // assembler of a device chooses them.
 //
 //   Apply{Op::add, {x, y}}     elementwise, with the meaning that docs/ir.md gives the operator
-//   For                        a loop; what it carries from one iteration to the next are tiles too
+//   For                        a loop; it carries tiles from one iteration to the next
 //   Reduce, Scan               along one dimension, by a region: a combiner as a list of statements over scalars
 //   Load, Store                through a view, at the number of a tile
 //   Gather, Scatter            at offsets of elements, under a mask
 //
-// Invariant: a tensor is read or written, never both, and two blocks never write one element. So neither the order of memory
-// operations nor that of blocks is seen.
+// Invariant: a tensor is read or written, never both, and two blocks never write the same element. So neither the order of
+// memory operations nor the order of blocks is observable.
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -42,8 +42,8 @@ struct TileType {
 };
 std::string text(const TileType&);  // "bf16 128x64", "i32"
 
-// ---- what the caller passes -------------------------------------------------------------------------------------------------
-// A number: an extent, a stride, a scalar of the program. Facts are promises of whoever launches, who has checked them.
+// ---- arguments of a kernel -------------------------------------------------------------------------------------------------
+// A number: an extent, a stride, a scalar of the program. The launcher has checked the facts.
 struct Parameter {
   Id id = 0;  // of the value
   std::string name;
@@ -64,18 +64,18 @@ struct Tensor {
   Type element;  // as it lies in memory, so never bool
   std::vector<Extent> extents;
   std::vector<Extent> strides;  // in elements, one for each dimension
-  std::int64_t align = 1;       // bytes: a power of two that the address of the first element is a multiple of
+  std::int64_t align = 1;       // bytes: a power of two; the address of the first element is a multiple of it
   bool written = false;
 };
 
-// What a load gives for elements outside of the tensor.
+// The values that a load gives for elements outside the tensor.
 enum class Outside {
-  unspecified,  // anything: nobody uses them
+  unspecified,  // any value: nothing uses them
   zero,
 };
 
-// The grid of tiles of `tile` elements each that covers a tensor from its first element on. Tile (i, j) holds the elements from
-// (i * tile[0], j * tile[1]) on; its number lies in the grid. Elements outside of the tensor are not read and not written.
+// A grid of tiles of `tile` elements each that covers a tensor, starting at its first element. Tile (i, j) starts at element (i
+// * tile[0], j * tile[1]); its number must lie in the grid. Elements outside the tensor are neither read nor written.
 struct View {
   Id id = 0;
   std::string name;
@@ -93,18 +93,18 @@ struct Result {
   TileType type;
 };
 
-struct Constant {  // every element is it
+struct Constant {  // every element has this value
   Value value;
 };
 struct Iota {};      // 0, 1, 2, …; a tile of one dimension, of i32 or i64
-struct BlockIndex {  // of the block that runs; i32
+struct BlockIndex {  // the number of the running block along an axis; i32
   int axis = 0;      // 0, 1, 2: x, y, z
 };
-struct Apply {  // elementwise; the operands have the extents of the result. The type of the result tells what a cast makes
+struct Apply {  // elementwise; the operands have the extents of the result. A cast converts to the type of the result
   Op op = Op::add;
   std::vector<Id> args;
 };
-struct Broadcast {  // of the same rank: dimensions of extent 1 are repeated
+struct Broadcast {  // repeats dimensions of extent 1; the rank stays the same
   Id value = 0;
 };
 struct Reshape {  // the same elements in the same order (row-major)
@@ -114,14 +114,14 @@ struct Permute {  // dimension d of the result is dimension order[d] of the valu
   Id value = 0;
   std::vector<int> order;
 };
-// Combines scalars: parameters are, for each component, what is combined so far and what comes next. `yields`: the new ones.
+// Combines scalars. The parameters are, for each component, the value so far and the next value; `yields` are the new values.
 struct Region {
   std::vector<Result> parameters;
   Body body;
   std::vector<Id> yields;
 };
-// Along one dimension, which the results lack; in any grouping, so the region associates, or may be regrouped. `identity` may
-// be combined in any number of times.
+// Reduces along one dimension, which the results lack, in any grouping: the region must be associative or allow regrouping.
+// `identity` may be combined in any number of times.
 struct Reduce {
   std::vector<Id> values;  // the components, of equal extents
   int dimension = 0;
@@ -135,8 +135,8 @@ struct Scan {  // element i of the results combines the elements up to i; `rever
   std::vector<Value> identity;
   Region combine;
 };
-// sum + a b: a is m x k, b is k x n, the sum m x n. Products are exact in the type of the sum, order and rounding are those of
-// docs/tiles.md, "mma".
+// sum + a b: a is m x k, b is k x n, and the sum m x n. Products are exact in the type of the sum; docs/tiles.md, "mma",
+// describes order and rounding.
 struct Mma {
   Id a = 0, b = 0, sum = 0;
 };
@@ -149,11 +149,11 @@ struct Store {
   std::vector<Id> at;
   Id value = 0;
 };
-struct Gather {  // elements of the tensor at offsets from its first, i64; where the mask is false: those of `otherwise`
+struct Gather {  // elements at offsets (i64) from the tensor's first one; where the mask is false, those of `otherwise`
   Id tensor = 0;
   Id offsets = 0, mask = 0, otherwise = 0;
 };
-struct Scatter {  // no two elements of it, of all blocks, at one offset
+struct Scatter {  // no two elements, in all blocks, may have the same offset
   Id tensor = 0;
   Id offsets = 0, value = 0, mask = 0;
 };
@@ -161,8 +161,8 @@ struct Carried {
   Result parameter;  // its value in an iteration
   Id start = 0;      // in the first
 };
-// var = begin, begin + step, … below end, i32 scalars, step > 0. The results are what the last iteration yields; without an
-// iteration, what the carried tiles start as.
+// var = begin, begin + step, … below end; i32 scalars, step > 0. The results are the yields of the last iteration, or the start
+// values of the carried tiles if there is no iteration.
 struct For {
   Id var = 0;
   Id begin = 0, end = 0, step = 0;
@@ -182,7 +182,7 @@ struct Stmt {
   const T* as() const {  // null: another kind
     return std::get_if<T>(&node);
   }
-  // Calls the function for its kind; without one for each kind it does not compile.
+  // Calls the function for its kind. Does not compile unless there is one for each kind.
   template <class... F>
   decltype(auto) visit(F&&... f) const {
     return std::visit(Overloaded<std::decay_t<F>...>{std::forward<F>(f)...}, node);
@@ -191,11 +191,11 @@ struct Stmt {
 
 struct Kernel {
   std::string name;
-  // How many warps compute: 4, 8, or the assembler's choice (0). It changes no value: a hint, for sums that are more than the
-  // registers of 4 hold.
+  // How many warps compute: 4, 8, or the assembler's choice (0). This is a hint, for more sums than the registers of 4 warps
+  // hold; it changes no value.
   int worker_warps = 0;
   std::vector<Tensor> tensors;        // pointers, in the order of the entry's first arguments
-  std::vector<Parameter> parameters;  // the arguments behind them
+  std::vector<Parameter> parameters;  // the arguments after them
   std::vector<View> views;
   Body body;
   Id next_id = 1;  // larger than every id
@@ -205,13 +205,13 @@ struct Kernel {
   const View& view(Id) const;
 };
 
-// Does the tile form have the operator, on operands of this type? All others are expanded first (ir/spelling.h).
+// Whether the tile form has the operator, for operands of this type. All others are expanded first (ir/spelling.h).
 bool has_operator(Op, Type operand);
 
-// Throws an InternalError that says what is wrong, and in which statement: values are defined before their uses, types agree,
-// extents are powers of two, a tensor is read or written. The rules stand in src/ir/tile/verify.cpp.
+// Checks that values are defined before their uses, types agree, extents are powers of two, and a tensor is either read or
+// written. Throws an InternalError that says what is wrong and in which statement. The rules are in src/ir/tile/verify.cpp.
 void verify(const Kernel&);
 
-std::string text(const Kernel&);  // one line a statement, as in docs/tiles.md
+std::string text(const Kernel&);  // one line for each statement, as in docs/tiles.md
 
 }  // namespace ashlar::ir::tile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Writes the tile form statement by statement. The types of values follow from those of their operands; the verifier checks
-// what is built.
+// Builds the tile form statement by statement. The types of values follow from those of their operands; the verifier checks the
+// result.
 //
 //   tile::Builder b("twice");
 //   const Id n = b.parameter("n", {.divisor = 16});
@@ -32,7 +32,7 @@ class Builder {
   static Extent extent(Id parameter) { return {parameter, 0}; }
   Id tensor(std::string name, Type element, std::vector<Extent> extents, std::vector<Extent> strides, std::int64_t align,
             bool written);
-  Id view(Id tensor, std::vector<std::int64_t> tile, Outside = Outside::unspecified);  // the same one for equal ones
+  Id view(Id tensor, std::vector<std::int64_t> tile, Outside = Outside::unspecified);  // equal views get the same id
 
   Id constant(Value, std::vector<std::int64_t> extents = {});
   Id integer(Type, std::int64_t, std::vector<std::int64_t> extents = {});
@@ -54,7 +54,7 @@ class Builder {
   using Step = std::function<std::vector<Id>(Builder&, Id var, const std::vector<Id>& carried)>;
   std::vector<Id> loop(Id begin, Id end, Id step, const std::vector<Id>& starts, const Step&);
 
-  // A value as a tile of these extents: a scalar, or one of the same rank.
+  // A value as a tile with these extents; it must be a scalar or of the same rank.
   Id spread(Id value, const std::vector<std::int64_t>& extents);
   const TileType& type(Id value) const { return types_.at(value); }
   void at(Where where) { where_ = where; }  // the line of the statements that follow
@@ -65,7 +65,7 @@ class Builder {
   Region region(const std::vector<Id>& values, const Combine&);
 
   Kernel kernel_;
-  std::vector<Body*> bodies_;  // the innermost is written to
+  std::vector<Body*> bodies_;  // statements go to the last one
   std::map<Id, TileType> types_;
   Where where_ = {};
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Vectors whose length the machine knows: `vscale` times as many lanes as are written, n * vscale. It is one number for a whole
-// run, a variable that every program and kernel knows without defining it: 1 .. 16, a power of two on the machines there are.
+// Scalable vectors: `vscale` times as many lanes as are written, n * vscale, where the machine determines vscale. It is one
+// number for a whole run, a variable that every program and kernel may use without defining it: 1 to 16, a power of two on all
+// existing machines.
 //
 //   for ji in vscale * 4 vectorized         lanes of <vscale x 4>, one an iteration
 #include <cstdint>
@@ -11,12 +12,12 @@
 
 namespace ashlar::ir {
 
-inline constexpr Id vscale_id = Id{1} << 58;  // apart from the ids of a program, and from those that passes take beyond
+inline constexpr Id vscale_id = Id{1} << 58;  // out of reach of the ids of programs and of passes
 inline constexpr std::int64_t max_vscale = 16;
 
 inline Expr vscale() { return var(vscale_id, "vscale"); }
 
-// n where the extent is n * vscale.
+// n if the extent is n * vscale.
 inline std::optional<std::int64_t> scalable_lanes(const Expr& extent) {
   if (is(extent, Op::var) && extent.node()->id == vscale_id) return 1;
   if (!is(extent, Op::mul)) return std::nullopt;
@@ -28,7 +29,7 @@ inline std::optional<std::int64_t> scalable_lanes(const Expr& extent) {
   return std::nullopt;
 }
 
-// A vector of the same lanes.
+// A vector type with as many lanes.
 constexpr Type like(Type element, Type vector) { return {element.code, element.bits, vector.lanes, vector.scalable}; }
 
 }  // namespace ashlar::ir

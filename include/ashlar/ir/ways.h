@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The conditions under which parts of an expression are evaluated: those of the selects on a way from the root down to them.
+// The conditions under which parts of an expression are evaluated: those of the selects on a path from the root to them.
 //
 //   select(c, x[i], select(d, x[i - 1], 0))       x[i] under c, x[i - 1] under !c, d
 //
-// A node that many selects share is reached on 2^n ways. More than `most` are taken together: two that differ in one condition
-// and its opposite are one without it, and of those that are left then, only what all have in common is kept.
+// A node that n selects share is reached on 2^n paths. More than `most` of them are merged: two that differ only in a condition
+// and its opposite become one without it; if there are still too many, only their common conditions are kept.
 //
-// Invariant: whenever a node is evaluated, all conditions of one of its ways hold. So conditions may be lost, never invented.
+// Invariant: whenever a node is evaluated, all conditions of one of its ways hold. Conditions may be lost, but never invented.
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -29,8 +29,8 @@ class Ways {
   std::vector<Way> ways_;
 };
 
-// The loads below some roots that are evaluated under `base`, operands before what uses them, each with its ways. Every node is
-// met once.
+// The loads below the roots, which are evaluated under `base`, each with its ways. Operands come before their uses, and every
+// node is visited once.
 struct ReachedLoad {
   const Expr* load;
   std::vector<Way> ways;
