@@ -1,7 +1,7 @@
 #pragma once
-// The libraries that kernels bound by memory are compared with, beside oneDNN (bench/peers/onednn_library.h). What is made is a call on given
-// arrays, prepared as the library's users would: primitives made beforehand, weights laid out as it wants them. Arrays are
-// dense, rows last.
+// The libraries that kernels bound by memory are compared with, beside oneDNN (bench/peers/onednn_library.h). What is made is a
+// call on given arrays, prepared as the library's users would: primitives made beforehand, weights laid out as it wants them.
+// Arrays are dense, rows last.
 //
 //   const Prepared p = eigen_softmax(x, y, 1024, 1024);      p.run(), as often as wanted; p.about: "jit:avx512_core"
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// The libraries that the matrix product is compared with, beside oneDNN (bench/peers/onednn_library.h): C[M, N] = A[M, K] B[K, N], f32, dense
-// rows. Each is a unit of its own, so that no two of their headers meet.
+// The libraries that the matrix product is compared with, beside oneDNN (bench/peers/onednn_library.h): C[M, N] = A[M, K] B[K,
+// N], f32, dense rows. Each is a unit of its own, so that no two of their headers meet.
 #include <cstdint>
 
 namespace bench {

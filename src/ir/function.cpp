@@ -61,7 +61,8 @@ Id declare(const Function& f) {
   const auto [at, fresh] = table().emplace(id, f);
   Function& known = at->second;
   if (fresh) return id;
-  if (known.symbol != f.symbol) refuse(f.symbol, "another name", "one whose symbol is already used for " + known.symbol, f.where);
+  if (known.symbol != f.symbol)
+    refuse(f.symbol, "another name", "one whose symbol is already used for " + known.symbol, f.where);
   if (known.region != f.region)
     refuse(f.symbol, known.region ? "a function that computes regions, as it was declared before" : signature(known),
            "another kind of function", f.where);

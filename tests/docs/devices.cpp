@@ -117,7 +117,7 @@ Group devices() {
        })});
   add({"tensorize", "tensorize(loop, intrinsic)",
        "Replaces the loop and all inside it by one call of an instruction, which is described in the language "
-       "([schedules.md](schedules.md#instructions-of-the-users-own)).",
+       "([schedules.md](schedules.md#user-defined-instructions)).",
        "The loops do what the description says: the same formula, the same extents, and tiles with the layout that the "
        "instruction needs.",
        on<Fours>([](Fours& p, Schedule& s, Show& show) {

@@ -1,7 +1,7 @@
 // y = 2 x + the number of the target that the code is for: a caller can tell which variant ran. That of zen4 comes from a
 // parameter, which has another value for it than for the others; the others' from what the target has. In two stages, so that
-// there is a workspace; rows are blocks along y on a device, of which a launch has 65535. The product is one of 64 bits, so that
-// there is a feature that a device for Vulkan may lack.
+// there is a workspace; rows are blocks along y on a device, of which a launch has 65535. The product is one of 64 bits, so
+// that there is a feature that a device for Vulkan may lack.
 #include <ashlar/ashlar.h>
 
 using namespace ashlar;

@@ -138,8 +138,8 @@ TEST_CASE("storage that lives inside of the loop is not carried") {
   lang::DefinitionScope scope;
   Symbol T{"T"};
   const Tensor x = lang::make_input("x", f32, {T}), out = lang::make_output("out", f32, {T});
-  const Tensor y = recur(
-      "y", {T}, Along{0}, Lag{1}, [&](Var t) { return x(t); }, [&](Prior p, Var t) { return p(t - 1) * 0.5f + x(t); });
+  const Tensor y =
+      recur("y", {T}, Along{0}, Lag{1}, [&](Var t) { return x(t); }, [&](Prior p, Var t) { return p(t - 1) * 0.5f + x(t); });
   lang::bind(out, compute("out", {T}, [&](Var t) { return y(t) + 1.0f; }));
   Schedule s(lang::build_program("inside", {x, out}), Target::parse("x86-64-v3"));
   s[y].compute_at(s[out].spatial<1>()[0]);

@@ -26,8 +26,7 @@ struct Running {
   Running(Type t, Combine how, bool plain = true, Scan kind = Scan::inclusive)
       : x(lang::make_input("x", t, {N})), out(lang::make_output("out", t, {N})), built(make(how, plain, kind)) {}
   lang::Built make(Combine how, bool plain, Scan kind) {
-    lang::bind(out, scan(
-                        "y", {N}, Along{0}, how, [&](Var i) { return plain ? Expr(x(i)) : x(i / 2) + x(i); }, kind));
+    lang::bind(out, scan("y", {N}, Along{0}, how, [&](Var i) { return plain ? Expr(x(i)) : x(i / 2) + x(i); }, kind));
     return lang::build_program("running", {lang::ArgumentRef(x), lang::ArgumentRef(out)});
   }
   ir::Kernel kernel(const char* target) {

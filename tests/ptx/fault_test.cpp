@@ -76,8 +76,9 @@ TEST_CASE("values that nobody wrote") {
                        "%rd2, %rd1; st.global.b32 [%rd2], %r5;"))
             .empty());
   // halves of packed numbers are apart
-  const std::string third = "mov.b16 %h1, 0x3c00; mov.b32 %r4, {%h1, %h2}; add.rn.f16x2 %r5, %r4, %r4; cvt.rn.f32.s32 %f1, %r0; "
-                            "cvt.rn.f16x2.f32 %r6, %f2, %f1; add.rn.f16x2 %r5, %r5, %r6; mov.b32 {%h3, %h4}, %r5; ";
+  const std::string third =
+      "mov.b16 %h1, 0x3c00; mov.b32 %r4, {%h1, %h2}; add.rn.f16x2 %r5, %r4, %r4; cvt.rn.f32.s32 %f1, %r0; "
+      "cvt.rn.f16x2.f32 %r6, %f2, %f1; add.rn.f16x2 %r5, %r5, %r6; mov.b32 {%h3, %h4}, %r5; ";
   CHECK(fault_of(entry(third + "st.global.b16 [%rd1], %h3;")).empty());
   CHECK(begins(fault_of(entry(third + "st.global.b16 [%rd1], %h4;")), "value that nobody wrote"));
   CHECK(

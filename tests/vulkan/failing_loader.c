@@ -14,13 +14,13 @@ LOADER_FUNCTIONS(DECLARE)
 #undef DECLARE
 
 /* What is watched, of the loader, the instance and the device alike. */
-#define WATCHED(X)                                                                                                    \
-  X(CreateInstance)                                                                                                   \
-  X(GetInstanceProcAddr)                                                                                              \
-  X(GetDeviceProcAddr) X(CreateDevice) X(EnumerateDeviceExtensionProperties) X(GetPhysicalDeviceMemoryProperties)     \
-      X(GetPhysicalDeviceProperties) X(GetPhysicalDeviceProperties2) X(GetBufferMemoryRequirements) X(AllocateMemory) \
-          X(FreeMemory) X(BeginCommandBuffer) X(EndCommandBuffer) X(CreateComputePipelines) X(CreateShaderModule)     \
-              X(QueueSubmit)
+#define WATCHED(X)                                                                                                          \
+  X(CreateInstance)                                                                                                         \
+  X(GetInstanceProcAddr)                                                                                                    \
+  X(GetDeviceProcAddr)                                                                                                      \
+  X(CreateDevice) X(EnumerateDeviceExtensionProperties) X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties) \
+      X(GetPhysicalDeviceProperties2) X(GetBufferMemoryRequirements) X(AllocateMemory) X(FreeMemory) X(BeginCommandBuffer)  \
+          X(EndCommandBuffer) X(CreateComputePipelines) X(CreateShaderModule) X(QueueSubmit)
 
 enum { kMost = 256 };
 static struct {

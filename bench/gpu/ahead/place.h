@@ -2,8 +2,11 @@
 #pragma once
 // Memory of the device that cases run on, CUDA's or Vulkan's, by what their descriptors say.
 //
-//   std::string why;  auto place = ahead::Place::open(2, &why);       // 2: CUDA, 7: Vulkan; null, and the reason, without a device
-//   auto memory = place->memory(bytes);  memory->upload(from);  tensor.data = memory->data();
+//   std::string why;
+//   auto place = ahead::Place::open(2, &why);       // 2: CUDA, 7: Vulkan; null, and the reason, without a device
+//   auto memory = place->memory(bytes);
+//   memory->upload(from);
+//   tensor.data = memory->data();
 #include <cstddef>
 #include <memory>
 #include <string>

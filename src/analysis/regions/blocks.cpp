@@ -208,8 +208,8 @@ void widen(std::vector<Interval>& box, std::size_t d, const Interval& by, bool f
 // ---- what stands in regions.h --------------------------------------------------------------------------------------------
 
 namespace {
-// Does a split below the axis run past its extent? A padded one does, and an exact one whose outer axis is padded. Of a covering
-// one what stands inside does.
+// Does a split below the axis run past its extent? A padded one does, and an exact one whose outer axis is padded. Of a
+// covering one what stands inside does.
 bool padded(const Program& p, Id axis) {
   const ir::Axis& a = p.axis(axis);
   if (a.became.size() != 2) return false;

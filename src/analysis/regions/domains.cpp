@@ -333,7 +333,7 @@ class Follow {
 
   // Of a stage that is defined as it was: is all that its domain follows from the same?
   bool follows_from_the_same(const ir::Stage& stage) const {
-    if (!inferred(stage)) return past_.covered.empty();  // what its readers cover past its end
+    if (!inferred(stage)) return past_.covered.empty();                                  // what its readers cover past its end
     if (stage.origin == ir::Stage::Origin::cache_read && !stage.has_fill) return false;  // what it copies has a say
     const auto now = readers_.find(stage.id), then = before_->readers.find(stage.id);
     if ((now == readers_.end()) != (then == before_->readers.end())) return false;

@@ -19,9 +19,8 @@ KeptBoxes::KeptBoxes(const ir::Program& before, const ir::Program& now, const Tr
                         const NestStmt& nest = path.back()->get<NestStmt>();
                         return nest.after != 0 || nest.sibling.has_value();
                       }) &&
-         std::none_of(now.axes.begin(), now.axes.end(), [](const auto& a) {
-           return a.second.tail == ir::Tail::pad || a.second.tail == ir::Tail::cover;
-         });
+         std::none_of(now.axes.begin(), now.axes.end(),
+                      [](const auto& a) { return a.second.tail == ir::Tail::pad || a.second.tail == ir::Tail::cover; });
   for (Id stage : unchanged_.left())
     if (const auto at = before.stages.find(stage); at != before.stages.end())
       for (Id buffer : buffers_read(at->second))

@@ -152,9 +152,9 @@ bool Unchanged::same_nest(const NestStmt& a, const NestStmt& b) const {
 
 bool Unchanged::same_loop(const LoopStmt& a, const LoopStmt& b) const {
   return a.axis == b.axis && a.kind == b.kind && a.bound_to == b.bound_to && a.intrinsic == b.intrinsic && a.part == b.part &&
-         same(a.from, b.from) && same(a.to, b.to) && a.tight == b.tight && a.combines == b.combines && a.any_alignment == b.any_alignment &&
-         a.pipeline.has_value() == b.pipeline.has_value() && (!a.pipeline || same(*a.pipeline, *b.pipeline)) &&
-         has(a.axis, axis);
+         same(a.from, b.from) && same(a.to, b.to) && a.tight == b.tight && a.combines == b.combines &&
+         a.any_alignment == b.any_alignment && a.pipeline.has_value() == b.pipeline.has_value() &&
+         (!a.pipeline || same(*a.pipeline, *b.pipeline)) && has(a.axis, axis);
 }
 
 bool Unchanged::same_statement(const Stmt& now, const Stmt& before) const {

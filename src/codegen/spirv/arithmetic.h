@@ -49,7 +49,7 @@ class Arithmetic {
   Piece comparison(ir::Op, Piece, Piece);
   Piece fma(Piece, Piece, Piece);
   Piece fma_of_machine(Piece, Piece, Piece);  // rounded once or twice, as the device does it
-  Piece convert(Type to, Piece);  // lanes of `to` are ignored
+  Piece convert(Type to, Piece);              // lanes of `to` are ignored
   Piece bitcast(Type to, Piece);
   Piece select(Piece condition, Piece x, Piece y);
   Piece splat(Piece scalar, int lanes);

@@ -55,7 +55,7 @@ namespace {
 // 1 - 2^v, v = log2 erfc(a), a >= 1: an error of v counts erfc(a) times, no more than 0.16.
 Expr erf_tail_f32(const Kit& k, const Expr& a) {
   const Expr v = k.poly(k.below(a, 4), {-0x1.02542p-11, -0x1.a0448cp0, -0x1.d75f3cp-1, -0x1.30a4a8p-3, 0x1.021828p-5,
-                                          -0x1.16b264p-8, 0x1.19f382p-12});
+                                        -0x1.16b264p-8, 0x1.19f382p-12});
   const Expr magic = k.c(k.magic() + static_cast<double>(k.bias())), t = add(v, magic);  // ends in the exponent of 2^n
   const Expr r = sub(v, sub(t, magic));
   return k.fma(neg(exp2_poly(k, r)), k.real(k.shl(k.bits(t), k.mantissa())), k.c(1));

@@ -103,8 +103,8 @@ class Flattener {
   std::optional<ir::KStmt> by_matrices(const std::vector<Statements>& registers, const ir::KFor& lanes,
                                        const std::function<Statements(const Expr& lane, const Expr& reg)>& held_at, Where);
 
-  Statements external(const Stmt& nest);                      // flatten/external.cpp
-  Statements call(const Stmt&);                               // flatten/call.cpp
+  Statements external(const Stmt& nest);  // flatten/external.cpp
+  Statements call(const Stmt&);           // flatten/call.cpp
   bool of_thread(const ir::IntrinsicOperand&, Id buffer) const;
   Statements prefetch(const Stmt&, const ir::PrefetchStmt&);  // flatten/prefetch.cpp
   bool moves(const ir::Node& load, const Stmt& nest, Id axis) const;

@@ -205,7 +205,8 @@ TEST_CASE("a loop that a loop over threads bounds runs in threads that have an i
 TEST_CASE("bounds that memory holds are read in threads that have an iteration (fuzz seed 426159 for cuda-sm_80)") {
   lang::DefinitionScope scope;
   Tensor first = lang::make_input("first", u8, {}), x = lang::make_input("x", i32, {1}), y = lang::make_output("y", i32, {});
-  Axis k{"k", clamp(i32(first()), 0, 1), 1}, l{"l", clamp(x(k), 0, 1), 1};  // the first byte is 3: no k, so that x[1] is not read
+  Axis k{"k", clamp(i32(first()), 0, 1), 1},
+      l{"l", clamp(x(k), 0, 1), 1};  // the first byte is 3: no k, so that x[1] is not read
   Tensor total = compute("total", [&] { return sum(1, {k, l}); });
   lang::bind(y, total);
   const lang::Built built = lang::build_program("bounds", {first, x, y});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// References of the kernels of kernels/blocks.cu that use shared memory and asynchronous copies. Sums of floats are made in the kernel's
-// order, or of numbers whose sums are exact in any.
+// References of the kernels of kernels/blocks.cu that use shared memory and asynchronous copies. Sums of floats are made in the
+// kernel's order, or of numbers whose sums are exact in any.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,14 +30,17 @@ std::vector<i32> small_ints(Rng& rng, std::size_t n, i32 lo, i32 hi) {
 TEST_CASE("a product by tiles") {
   Corpus c("blocks", 41);
   const i32 m = 45, n = 37, k = 51;
-  const auto a = random_values<float>(c.rng, static_cast<std::size_t>(m * k), -2, 2), b = random_values<float>(c.rng, static_cast<std::size_t>(k * n), -2, 2);
+  const auto a = random_values<float>(c.rng, static_cast<std::size_t>(m * k), -2, 2),
+             b = random_values<float>(c.rng, static_cast<std::size_t>(k * n), -2, 2);
   const auto out = c.make<float>(static_cast<std::size_t>(m * n));
   c.launch("matmul_tiled", {.grid = {3, 3, 1}, .block = {16, 16, 1}}, c.put(a), c.put(b), out, m, n, k);
   std::vector<float> want;
   for (i32 i = 0; i < m; ++i)
     for (i32 j = 0; j < n; ++j) {
       float sum = 0;
-      for (i32 r = 0; r < 64; ++r) sum = std::fma(r < k ? a[static_cast<std::size_t>(i * k + r)] : 0, r < k ? b[static_cast<std::size_t>(r * n + j)] : 0, sum);
+      for (i32 r = 0; r < 64; ++r)
+        sum = std::fma(r < k ? a[static_cast<std::size_t>(i * k + r)] : 0, r < k ? b[static_cast<std::size_t>(r * n + j)] : 0,
+                       sum);
       want.push_back(sum);
     }
   expect_same("matmul_tiled", c.get(out), want);
@@ -88,10 +91,13 @@ TEST_CASE("a stencil with a rim") {
   const auto in = eighths(c.rng, static_cast<std::size_t>(width * height));
   const auto out = c.make<float>(in.size());
   c.launch("stencil", {.grid = {3, 3, 1}, .block = {32, 8, 1}}, c.put(in), out, width, height);
-  const auto at = [&](i32 x, i32 y) { return in[static_cast<std::size_t>(std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1))]; };
+  const auto at = [&](i32 x, i32 y) {
+    return in[static_cast<std::size_t>(std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1))];
+  };
   std::vector<float> want;
   for (i32 y = 0; y < height; ++y)
-    for (i32 x = 0; x < width; ++x) want.push_back(at(x, y) / 2 + (at(x, y - 1) + at(x, y + 1) + at(x - 1, y) + at(x + 1, y)) / 8);
+    for (i32 x = 0; x < width; ++x)
+      want.push_back(at(x, y) / 2 + (at(x, y - 1) + at(x, y + 1) + at(x - 1, y) + at(x + 1, y)) / 8);
   expect_same("stencil", c.get(out), want);
 }
 
@@ -105,7 +111,9 @@ TEST_CASE("barriers that vote") {
     c.launch("barrier_votes", {.block = {160, 1, 1}}, c.put(b), out);
     const i32 count = static_cast<i32>(std::count_if(b.begin(), b.end(), [](i32 v) { return v > 0; }));
     expect_rows<i32>("barrier_votes", c.get(out), b.size(),
-                     {{"count", [&](auto) { return count; }}, {"and", [&](auto) { return i32(special != -50); }}, {"or", [&](auto) { return i32(special == 99); }}});
+                     {{"count", [&](auto) { return count; }},
+                      {"and", [&](auto) { return i32(special != -50); }},
+                      {"or", [&](auto) { return i32(special == 99); }}});
   }
 }
 
@@ -167,7 +175,8 @@ TEST_CASE("asynchronous copies of all sizes") {
     want[32 + t] = in[63 - t];
     for (u32 k = 0; k < 4; ++k) {
       const u32 at = 127 - 4 * t - k;
-      want[64 + 4 * t + k] = (at / 4) % 2 != 0 && at % 4 >= 2 ? 0 : in[at];  // odd threads copy 8 bytes, the others' half is zero
+      want[64 + 4 * t + k] =
+          (at / 4) % 2 != 0 && at % 4 >= 2 ? 0 : in[at];  // odd threads copy 8 bytes, the others' half is zero
     }
   }
   expect_same("copied_sizes", got, want);

@@ -44,7 +44,8 @@ TEST_CASE("calls") {
       i16 middle;
     };
     const auto moved = [&](std::size_t i) {
-      Moved m{number(bits(a[i]) + u32(i)), double(f[i]) * 2, static_cast<i16>(i32(static_cast<i16>(i)) + static_cast<i16>(a[i]))};
+      Moved m{number(bits(a[i]) + u32(i)), double(f[i]) * 2,
+              static_cast<i16>(i32(static_cast<i16>(i)) + static_cast<i16>(a[i]))};
       if (a[i] & 1) m.a = number(bits(m.a) + 1000), m.b *= 2;  // c[0] and c[2] stay
       return m;
     };
@@ -77,7 +78,9 @@ TEST_CASE("recursion") {
     c.launch("recursion", grid_of(n, 50), out, i32(n));
     expect_rows<u32>("recursion", c.get(out), n,
                      {{"fibonacci", [&](auto i) { return fibonacci(i % 13); }},
-                      {"ackermann", [&](auto i) { return u32(i % 3 == 0 ? i % 5 + 1 : i % 3 == 1 ? i % 5 + 2 : 2 * (i % 5) + 3); }}});
+                      {"ackermann", [&](auto i) {
+                         return u32(i % 3 == 0 ? i % 5 + 1 : i % 3 == 1 ? i % 5 + 2 : 2 * (i % 5) + 3);
+                       }}});
   });
 }
 
@@ -87,16 +90,17 @@ TEST_CASE("pointers to functions, virtual functions") {
     const auto a = edgy_values<i32>(c.rng, n), b = edgy_values<i32>(c.rng, n);
     const auto out = c.make<i32>(2 * n);
     c.launch("function_pointers", grid_of(n, 64), c.put(a), c.put(b), out, i32(n));
-    expect_rows<i32>("function_pointers", c.get(out), n,
-                     {{"table",
-                       [&](auto i) {
-                         const u32 k = bits(a[i]) % 3;
-                         return k == 0 ? number(bits(a[i]) + bits(b[i])) : k == 1 ? number(bits(a[i]) * bits(b[i])) : std::max(a[i], b[i]);
-                       }},
-                      {"virtual", [&](auto i) {
-                         const i32 side = a[i] & 63, width = b[i] & 31, k = static_cast<i32>(i);
-                         return b[i] % 2 == 0 ? side * side * k : width * k + k;
-                       }}});
+    expect_rows<i32>(
+        "function_pointers", c.get(out), n,
+        {{"table",
+          [&](auto i) {
+            const u32 k = bits(a[i]) % 3;
+            return k == 0 ? number(bits(a[i]) + bits(b[i])) : k == 1 ? number(bits(a[i]) * bits(b[i])) : std::max(a[i], b[i]);
+          }},
+         {"virtual", [&](auto i) {
+            const i32 side = a[i] & 63, width = b[i] & 31, k = static_cast<i32>(i);
+            return b[i] % 2 == 0 ? side * side * k : width * k + k;
+          }}});
   });
 }
 
@@ -129,7 +133,8 @@ TEST_CASE("cases") {
       if (a[i] == 9) return number(bits(v) << 4);
       return a[i] == 100 ? 1 : -1;
     };
-    expect_rows<i32>("cases", c.get(out), n, {{"result", want}, {"case 4", [&](auto i) { return a[i] == 4 ? b[i] : 0x33333333; }}});
+    expect_rows<i32>("cases", c.get(out), n,
+                     {{"result", want}, {"case 4", [&](auto i) { return a[i] == 4 ? b[i] : 0x33333333; }}});
   });
 }
 
@@ -140,9 +145,9 @@ TEST_CASE("branches by an index") {
     const auto out = c.make<u32>(n);
     c.launch("indexed", grid_of(n, 64), c.put(a), c.put(b), out, i32(n));
     expect_rows<u32>("indexed", c.get(out), n, {{"result", [&](auto i) {
-                        const u32 way = a[i] & 3;
-                        return (way == 0 ? b[i] + 5 : way == 2 ? ~b[i] : b[i] * 3) ^ way;
-                      }}});
+                                                   const u32 way = a[i] & 3;
+                                                   return (way == 0 ? b[i] + 5 : way == 2 ? ~b[i] : b[i] * 3) ^ way;
+                                                 }}});
   });
 }
 
@@ -170,7 +175,9 @@ TEST_CASE("loops") {
     const auto out = c.make<i32>(3 * n);
     c.launch("loops", grid_of(n, 64), c.put(a), out, i32(n));
     expect_rows<i32>("loops", c.get(out), n,
-                     {{"steps", [&](auto i) { return want[i].steps; }}, {"found", [&](auto i) { return want[i].found; }}, {"digits", [&](auto i) { return want[i].digits; }}});
+                     {{"steps", [&](auto i) { return want[i].steps; }},
+                      {"found", [&](auto i) { return want[i].found; }},
+                      {"digits", [&](auto i) { return want[i].digits; }}});
   });
 }
 
@@ -261,7 +268,8 @@ TEST_CASE("structures") {
     std::vector<Packed> in(n);
     std::memset(in.data(), 0, n * sizeof(Packed));
     for (Packed& p : in) {
-      p.tag = static_cast<char>(c.rng.next()), p.half = edgy<i16>(c.rng), p.whole = edgy<i32>(c.rng), p.wide = c.rng.between(-9, 9);
+      p.tag = static_cast<char>(c.rng.next()), p.half = edgy<i16>(c.rng), p.whole = edgy<i32>(c.rng),
+      p.wide = c.rng.between(-9, 9);
       for (u8& b : p.bytes) b = static_cast<u8>(c.rng.next());
     }
     Pair pair;
@@ -278,8 +286,10 @@ TEST_CASE("structures") {
     for (std::size_t i = 0; i < n; ++i) {
       const Packed& p = got[i];
       const i16 half = static_cast<i16>(in[i].half * -3);
-      seen.insert(seen.end(), {p.tag, p.half, p.whole}), want.insert(want.end(), {static_cast<char>(in[i].tag + 17), half, in[i].whole ^ 0x1234567});
-      for (u32 k = 0; k < 5; ++k) seen.push_back(p.bytes[k]), want.push_back(static_cast<u8>(in[i].bytes[k] + pair.packed.bytes[4 - k] + k));
+      seen.insert(seen.end(), {p.tag, p.half, p.whole}),
+          want.insert(want.end(), {static_cast<char>(in[i].tag + 17), half, in[i].whole ^ 0x1234567});
+      for (u32 k = 0; k < 5; ++k)
+        seen.push_back(p.bytes[k]), want.push_back(static_cast<u8>(in[i].bytes[k] + pair.packed.bytes[4 - k] + k));
       seen_wide.push_back(p.wide), want_wide.push_back(in[i].wide + 0.5);
       const Quad& q = got_quads[i];
       seen_quads.insert(seen_quads.end(), {q.x, q.y, q.z, q.w});
@@ -324,7 +334,8 @@ TEST_CASE("printf") {
     for (std::size_t i = 0; i < n; ++i) {
       char line[200];
       std::snprintf(line, sizeof line, "%d: %5d|%-6x|%llu|%c|%s|%.3f|%%\n", static_cast<int>(i), a[i], bits(a[i]),
-                    static_cast<unsigned long long>(a[i]) * 1000000007ull, static_cast<int>('a' + i), i % 2 != 0 ? "odd" : "even", a[i] / 8.0);
+                    static_cast<unsigned long long>(a[i]) * 1000000007ull, static_cast<int>('a' + i),
+                    i % 2 != 0 ? "odd" : "even", a[i] / 8.0);
       want += line;
     }
     CHECK(r.printed == want);

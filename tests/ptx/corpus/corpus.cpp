@@ -44,9 +44,7 @@ const ptx::Module& module_of(const std::string& file) {
     text << in.rdbuf();
     try {
       at = totals().modules.emplace(file, ptx::Module::parse(text.str())).first;
-    } catch (const ptx::Error& e) {
-      throw ptx::Error(file + ".ptx:" + std::to_string(e.line) + ": " + e.what(), e.line);
-    }
+    } catch (const ptx::Error& e) { throw ptx::Error(file + ".ptx:" + std::to_string(e.line) + ": " + e.what(), e.line); }
   }
   return at->second;
 }
@@ -76,14 +74,16 @@ void print_totals() {
   for (const auto f : t.before) f();
   std::size_t kernels = 0;
   for (const auto& [file, names] : t.launched) kernels += names.size();
-  std::printf("%zu kernels of nvcc in %zu files, %zu launches, %llu instructions of warps, %zu opcodes:\n%s", kernels, t.launched.size(), t.launches,
-              static_cast<unsigned long long>(t.warp_instructions), t.coverage.counts.size(), t.coverage.text().c_str());
+  std::printf("%zu kernels of nvcc in %zu files, %zu launches, %llu instructions of warps, %zu opcodes:\n%s", kernels,
+              t.launched.size(), t.launches, static_cast<unsigned long long>(t.warp_instructions), t.coverage.counts.size(),
+              t.coverage.text().c_str());
 }
 
 std::vector<std::string> not_launched() {
   std::vector<std::string> names;
   for (const auto& [file, module] : totals().modules)
-    if (file.find('/') == std::string::npos)  // not a program, whose headers instantiate more than it needs, as all do with mangled names
+    if (file.find('/') ==
+        std::string::npos)  // not a program, whose headers instantiate more than it needs, as all do with mangled names
       for (const ptx::Kernel& k : module.kernels())
         if (k.name.rfind("_Z", 0) != 0 && !totals().launched[file].count(k.name)) names.push_back(file + ": " + k.name);
   return names;
@@ -95,7 +95,8 @@ bool within(T got, T want, Bound b) {
   if (got == want) return std::signbit(got) == std::signbit(want) || b.ulps > 0 || b.absolute > 0;
   if (std::isinf(want) || std::isinf(got)) {  // the bound may reach across the largest number
     const T most = std::numeric_limits<T>::max();
-    return b.ulps > 0 && std::signbit(got) == std::signbit(want) && std::fabs(std::isinf(want) ? got : want) >= most * (1 - 8 * std::numeric_limits<T>::epsilon());
+    return b.ulps > 0 && std::signbit(got) == std::signbit(want) &&
+           std::fabs(std::isinf(want) ? got : want) >= most * (1 - 8 * std::numeric_limits<T>::epsilon());
   }
   const double difference = std::fabs(static_cast<double>(got) - static_cast<double>(want));
   if (b.absolute > 0 && difference <= b.absolute) return true;

@@ -8,8 +8,8 @@
 //   c.launch("scale", {.grid = {8, 1, 1}, .block = {128, 1, 1}}, a, out, 1000);
 //   expect_same("scale", c.get(out), wanted);
 //
-// What was launched of each file and how often each instruction ran is printed at the end; a kernel of a file that no test launched
-// is a failure there.
+// What was launched of each file and how often each instruction ran is printed at the end; a kernel of a file that no test
+// launched is a failure there.
 #include <bit>
 #include <cstdint>
 #include <functional>
@@ -39,12 +39,18 @@ template <class T>
 T edgy(Rng& rng) {
   using L = std::numeric_limits<T>;
   switch (rng.below(8)) {
-    case 0: return L::min();
-    case 1: return L::max();
-    case 2: return static_cast<T>(rng.below(5) - 2);
-    case 3: return static_cast<T>(T(1) << rng.below(static_cast<unsigned>(L::digits)));
-    case 4: return static_cast<T>(static_cast<std::int64_t>(rng.below(2001)) - 1000);
-    default: return static_cast<T>(rng.next());
+    case 0:
+      return L::min();
+    case 1:
+      return L::max();
+    case 2:
+      return static_cast<T>(rng.below(5) - 2);
+    case 3:
+      return static_cast<T>(T(1) << rng.below(static_cast<unsigned>(L::digits)));
+    case 4:
+      return static_cast<T>(static_cast<std::int64_t>(rng.below(2001)) - 1000);
+    default:
+      return static_cast<T>(rng.next());
   }
 }
 template <class T>
@@ -63,13 +69,17 @@ template <class T>
 std::vector<T> any_floats(Rng& rng, std::size_t n) {  // all exponents; zeros, infinities, NaN and subnormal numbers among them
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   using L = std::numeric_limits<T>;
-  const T special[] = {0, T(-0.0), L::infinity(), -L::infinity(), L::quiet_NaN(), L::denorm_min(), -L::min(), L::max(), T(1), T(-1)};
+  const T special[] = {0,         T(-0.0),  L::infinity(), -L::infinity(), L::quiet_NaN(), L::denorm_min(),
+                       -L::min(), L::max(), T(1),          T(-1)};
   std::vector<T> v(n);
   for (T& x : v) {
     const std::uint64_t kind = rng.below(6);
-    if (kind == 0) x = special[rng.below(std::size(special))];
-    else if (kind < 4) x = static_cast<T>(rng.between(-100, 100));
-    else x = std::bit_cast<T>(static_cast<Bits>(rng.next()));
+    if (kind == 0)
+      x = special[rng.below(std::size(special))];
+    else if (kind < 4)
+      x = static_cast<T>(rng.between(-100, 100));
+    else
+      x = std::bit_cast<T>(static_cast<Bits>(rng.next()));
   }
   return v;
 }
@@ -129,11 +139,12 @@ class Corpus {
   const ptx::Module& module_;
 };
 
-void print_totals();                                      // kernels, launches, opcodes
-std::vector<std::string> not_launched();                 // kernels of kernels/*.cu: "file: kernel"
+void print_totals();                                    // kernels, launches, opcodes
+std::vector<std::string> not_launched();                // kernels of kernels/*.cu: "file: kernel"
 const ptx::Module& module_of(const std::string& file);  // parsed once
 // A launch that the totals count; Corpus and programs/runtime.cpp make theirs by it.
-ptx::Report counted_launch(ptx::Device&, const std::string& file, const std::string& kernel, const ptx::Grid&, const std::vector<ptx::Piece>&);
+ptx::Report counted_launch(ptx::Device&, const std::string& file, const std::string& kernel, const ptx::Grid&,
+                           const std::vector<ptx::Piece>&);
 void count_coverage(const ptx::Coverage&);
 void before_totals(void (*)());  // called at the end, before they are printed
 
@@ -161,8 +172,10 @@ void expect_same(const std::string& what, const std::vector<T>& got, const std::
   if (got.size() != want.size()) return judge(what, 0, std::to_string(got.size()) + " elements", std::to_string(want.size()));
   for (std::size_t i = 0; i < got.size(); ++i) {
     bool same;
-    if constexpr (std::is_floating_point_v<T>) same = within(got[i], want[i], bound);
-    else same = got[i] == want[i];
+    if constexpr (std::is_floating_point_v<T>)
+      same = within(got[i], want[i], bound);
+    else
+      same = got[i] == want[i];
     if (!same) return judge(what, i, shown(got[i]), shown(want[i]));
   }
   judge(what, got.size(), "", "");
@@ -177,7 +190,8 @@ struct Row {
 };
 template <class T>
 void expect_rows(const std::string& kernel, const std::vector<T>& got, std::size_t n, const std::vector<Row<T>>& rows) {
-  if (got.size() != rows.size() * n) return judge(kernel, 0, std::to_string(got.size()), std::to_string(rows.size() * n) + " elements");
+  if (got.size() != rows.size() * n)
+    return judge(kernel, 0, std::to_string(got.size()), std::to_string(rows.size() * n) + " elements");
   std::vector<T> want(n);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     for (std::size_t i = 0; i < n; ++i) want[i] = rows[k].want(i);
@@ -186,7 +200,11 @@ void expect_rows(const std::string& kernel, const std::vector<T>& got, std::size
   }
 }
 
-constexpr std::uint32_t blocks(std::size_t n, std::uint32_t threads) { return static_cast<std::uint32_t>((n + threads - 1) / threads); }
-inline ptx::Grid grid_of(std::size_t n, std::uint32_t threads) { return {.grid = {blocks(n, threads), 1, 1}, .block = {threads, 1, 1}}; }
+constexpr std::uint32_t blocks(std::size_t n, std::uint32_t threads) {
+  return static_cast<std::uint32_t>((n + threads - 1) / threads);
+}
+inline ptx::Grid grid_of(std::size_t n, std::uint32_t threads) {
+  return {.grid = {blocks(n, threads), 1, 1}, .block = {threads, 1, 1}};
+}
 
 }  // namespace ashlar::ptx_corpus

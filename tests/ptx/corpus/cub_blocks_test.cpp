@@ -48,7 +48,8 @@ TEST_CASE("CUB: scans of a block") {
   for (std::size_t first = 0; first < n; first += kTile) {
     const auto at = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(std::min(first + kTile, n));
     std::exclusive_scan(in.begin() + at, in.begin() + end, want.begin() + at, 0);
-    std::partial_sum(in.begin() + at, in.begin() + end, want_greatest.begin() + at, [](i32 a, i32 b) { return std::max(a, b); });
+    std::partial_sum(in.begin() + at, in.begin() + end, want_greatest.begin() + at,
+                     [](i32 a, i32 b) { return std::max(a, b); });
     want_totals.push_back(std::accumulate(in.begin() + at, in.begin() + end, 0));
   }
   expect_same("block_scans", c.get(out), want);
@@ -70,7 +71,9 @@ TEST_CASE("CUB: sorts of a block") {
   for (std::size_t first = 0; first < n; first += kTile) {
     std::vector<i32> at(kTile);
     std::iota(at.begin(), at.end(), 0);
-    std::stable_sort(at.begin(), at.end(), [&](i32 a, i32 b) { return keys[first + static_cast<std::size_t>(a)] < keys[first + static_cast<std::size_t>(b)]; });
+    std::stable_sort(at.begin(), at.end(), [&](i32 a, i32 b) {
+      return keys[first + static_cast<std::size_t>(a)] < keys[first + static_cast<std::size_t>(b)];
+    });
     for (const i32 i : at) want.push_back(keys[first + static_cast<std::size_t>(i)]), order.push_back(i);
     std::sort(values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(first + kTile));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operations of IEEE 754 in kernels/math.cu, to the bit: of f32 by exact values in f64 rounded once, of f64 by the host in each rounding.
+// Operations of IEEE 754 in kernels/math.cu, to the bit: of f32 by exact values in f64 rounded once, of f64 by the host in each
+// rounding.
 #include <doctest/doctest.h>
 
 #include <cfenv>
@@ -51,26 +52,55 @@ TEST_CASE("f32 to the bit") {
   Corpus c("math", 91);
   const std::size_t n = 1200;
   auto a = any_floats<float>(c.rng, n), b = any_floats<float>(c.rng, n);
-  for (std::size_t i = 0; i < n; i += 6) a[i] = static_cast<float>(static_cast<int>(c.rng.below(41)) - 20) / 2;  // ties of rint and round
+  for (std::size_t i = 0; i < n; i += 6)
+    a[i] = static_cast<float>(static_cast<int>(c.rng.below(41)) - 20) / 2;  // ties of rint and round
   for (std::size_t i = 0; i < n; i += 13) b[i] = a[i];
   const auto x = [&](std::size_t i) { return a[i]; };
   const auto y = [&](std::size_t i) { return b[i]; };
   const Towards even = Towards::kEven;
   const std::vector<Row<float>> rows = {
-      {"sqrt", [&](auto i) { return root(x(i), even); }}, {"fmod", [&](auto i) { return std::fmod(x(i), y(i)); }}, {"remainder", [&](auto i) { return std::remainder(x(i), y(i)); }},
-      {"fdim", [&](auto i) { return std::isnan(x(i)) || std::isnan(y(i)) ? NAN : x(i) > y(i) ? x(i) - y(i) : 0; }}, {"copysign", [&](auto i) { return std::copysign(x(i), y(i)); }},
-      {"nextafter", [&](auto i) { return std::nextafter(x(i), y(i)); }}, {"ldexp", [&](auto i) { return single(std::ldexp(double(x(i)), static_cast<int>(i % 40) - 20)); }},
-      {"round", [&](auto i) { return std::round(x(i)); }}, {"rint", [&](auto i) { return std::rint(x(i)); }}, {"trunc", [&](auto i) { return std::trunc(x(i)); }},
-      {"floor", [&](auto i) { return std::floor(x(i)); }}, {"ceil", [&](auto i) { return std::ceil(x(i)); }}, {"fma", [&](auto i) { return sum(x(i), y(i), x(i), even); }},
-      {"min", [&](auto i) { return static_cast<float>(least(x(i), y(i))); }}, {"max", [&](auto i) { return static_cast<float>(most(x(i), y(i))); }},
-      {"abs", [&](auto i) { return std::fabs(x(i)); }}, {"neg", [&](auto i) { return -x(i); }}, {"add", [&](auto i) { return sum(x(i), 1, y(i), even); }},
-      {"sub", [&](auto i) { return x(i) - y(i); }}, {"mul", [&](auto i) { return single(double(x(i)) * double(y(i))); }}, {"div", [&](auto i) { return quotient(x(i), y(i), even); }},
+      {"sqrt", [&](auto i) { return root(x(i), even); }},
+      {"fmod", [&](auto i) { return std::fmod(x(i), y(i)); }},
+      {"remainder", [&](auto i) { return std::remainder(x(i), y(i)); }},
+      {"fdim", [&](auto i) { return std::isnan(x(i)) || std::isnan(y(i)) ? NAN
+                                    : x(i) > y(i)                        ? x(i) - y(i)
+                                                                         : 0; }},
+      {"copysign", [&](auto i) { return std::copysign(x(i), y(i)); }},
+      {"nextafter", [&](auto i) { return std::nextafter(x(i), y(i)); }},
+      {"ldexp", [&](auto i) { return single(std::ldexp(double(x(i)), static_cast<int>(i % 40) - 20)); }},
+      {"round", [&](auto i) { return std::round(x(i)); }},
+      {"rint", [&](auto i) { return std::rint(x(i)); }},
+      {"trunc", [&](auto i) { return std::trunc(x(i)); }},
+      {"floor", [&](auto i) { return std::floor(x(i)); }},
+      {"ceil", [&](auto i) { return std::ceil(x(i)); }},
+      {"fma", [&](auto i) { return sum(x(i), y(i), x(i), even); }},
+      {"min", [&](auto i) { return static_cast<float>(least(x(i), y(i))); }},
+      {"max", [&](auto i) { return static_cast<float>(most(x(i), y(i))); }},
+      {"abs", [&](auto i) { return std::fabs(x(i)); }},
+      {"neg", [&](auto i) { return -x(i); }},
+      {"add", [&](auto i) { return sum(x(i), 1, y(i), even); }},
+      {"sub", [&](auto i) { return x(i) - y(i); }},
+      {"mul", [&](auto i) { return single(double(x(i)) * double(y(i))); }},
+      {"div", [&](auto i) { return quotient(x(i), y(i), even); }},
       {"rcp", [&](auto i) { return quotient(1, x(i), even); }},
-      {"frexp", [&](auto i) { int e = 0; return std::frexp(x(i), &e); }},
-      {"exponent", [&](auto i) { int e = 0; std::frexp(x(i), &e); return std::isfinite(x(i)) ? static_cast<float>(e) : 0; }},
-      {"isnan", [&](auto i) { return float(std::isnan(x(i))); }}, {"isinf", [&](auto i) { return float(std::isinf(x(i))); }},
-      {"signbit", [&](auto i) { return float(std::isnan(x(i)) ? std::bit_cast<u32>(x(i)) >> 31 : std::signbit(x(i))); }}, {"isfinite", [&](auto i) { return float(std::isfinite(x(i))); }},
-      {"less", [&](auto i) { return float(x(i) < y(i)); }}, {"unequal", [&](auto i) { return float(x(i) != y(i)); }}, {"not at most", [&](auto i) { return float(!(x(i) <= y(i))); }}};
+      {"frexp",
+       [&](auto i) {
+         int e = 0;
+         return std::frexp(x(i), &e);
+       }},
+      {"exponent",
+       [&](auto i) {
+         int e = 0;
+         std::frexp(x(i), &e);
+         return std::isfinite(x(i)) ? static_cast<float>(e) : 0;
+       }},
+      {"isnan", [&](auto i) { return float(std::isnan(x(i))); }},
+      {"isinf", [&](auto i) { return float(std::isinf(x(i))); }},
+      {"signbit", [&](auto i) { return float(std::isnan(x(i)) ? std::bit_cast<u32>(x(i)) >> 31 : std::signbit(x(i))); }},
+      {"isfinite", [&](auto i) { return float(std::isfinite(x(i))); }},
+      {"less", [&](auto i) { return float(x(i) < y(i)); }},
+      {"unequal", [&](auto i) { return float(x(i) != y(i)); }},
+      {"not at most", [&](auto i) { return float(!(x(i) <= y(i))); }}};
   const auto out = c.make<float>(rows.size() * n);
   c.launch("exact_32", grid_of(n, 128), c.put(a), c.put(b), out, i32(n));
   expect_rows("exact_32", c.get(out), n, rows);
@@ -87,7 +117,8 @@ TEST_CASE("f32 in all roundings") {
     rows.push_back({name, [&, t, f](std::size_t i) { return f(a[i], b[i], d[i], t); }});
   };
   for (const Towards t : kModes) row("add", t, [](double x, double y, double, Towards m) { return sum(x, 1, y, m); });
-  for (const Towards t : {Towards::kZero, Towards::kUp}) row("sub", t, [](double x, double y, double, Towards m) { return sum(x, 1, -y, m); });
+  for (const Towards t : {Towards::kZero, Towards::kUp})
+    row("sub", t, [](double x, double y, double, Towards m) { return sum(x, 1, -y, m); });
   for (const Towards t : kModes) row("mul", t, [](double x, double y, double, Towards m) { return single(x * y, m); });
   for (const Towards t : kModes) row("fma", t, [](double x, double y, double z, Towards m) { return sum(x, y, z, m); });
   for (const Towards t : kModes) row("div", t, [](double x, double y, double, Towards m) { return quotient(x, y, m); });
@@ -108,19 +139,74 @@ TEST_CASE("f64 to the bit") {
   const auto y = [&](std::size_t i) { return b[i]; };
   const auto z = [&](std::size_t i) { return d[i]; };
   const std::vector<Row<double>> rows = {
-      {"sqrt", [&](auto i) { return std::sqrt(x(i)); }}, {"fmod", [&](auto i) { return std::fmod(x(i), y(i)); }},
-      {"fdim", [&](auto i) { return std::isnan(x(i)) || std::isnan(y(i)) ? NAN : x(i) > y(i) ? x(i) - y(i) : 0; }}, {"copysign", [&](auto i) { return std::copysign(x(i), y(i)); }},
-      {"rint", [&](auto i) { return std::rint(x(i)); }}, {"trunc", [&](auto i) { return std::trunc(x(i)); }}, {"floor", [&](auto i) { return std::floor(x(i)); }},
-      {"ceil", [&](auto i) { return std::ceil(x(i)); }}, {"round", [&](auto i) { return std::round(x(i)); }}, {"min", [&](auto i) { return least(x(i), y(i)); }},
-      {"max", [&](auto i) { return most(x(i), y(i)); }}, {"neg", [&](auto i) { return -x(i); }}, {"abs", [&](auto i) { return std::fabs(x(i)); }}, {"add", [&](auto i) { return x(i) + y(i); }},
-      {"sub", [&](auto i) { return x(i) - y(i); }}, {"mul", [&](auto i) { return x(i) * y(i); }}, {"div", [&](auto i) { return x(i) / y(i); }}, {"fma", [&](auto i) { return std::fma(x(i), y(i), z(i)); }},
-      {"add.rz", [&](auto i) { return rounded(FE_TOWARDZERO, [&] { const volatile double p = x(i), q = y(i); return p + q; }); }},
-      {"add.rp", [&](auto i) { return rounded(FE_UPWARD, [&] { const volatile double p = x(i), q = y(i); return p + q; }); }},
-      {"mul.rm", [&](auto i) { return rounded(FE_DOWNWARD, [&] { const volatile double p = x(i), q = y(i); return p * q; }); }},
-      {"fma.rp", [&](auto i) { return rounded(FE_UPWARD, [&] { const volatile double p = x(i), q = y(i), r = z(i); return std::fma(p, q, r); }); }},
-      {"div.rz", [&](auto i) { return rounded(FE_TOWARDZERO, [&] { const volatile double p = x(i), q = y(i); return p / q; }); }},
-      {"sqrt.rm", [&](auto i) { return rounded(FE_DOWNWARD, [&] { const volatile double p = x(i); return std::sqrt(p); }); }},
-      {"rcp.rp", [&](auto i) { return rounded(FE_UPWARD, [&] { const volatile double p = 1, q = x(i); return p / q; }); }}};
+      {"sqrt", [&](auto i) { return std::sqrt(x(i)); }},
+      {"fmod", [&](auto i) { return std::fmod(x(i), y(i)); }},
+      {"fdim", [&](auto i) { return std::isnan(x(i)) || std::isnan(y(i)) ? NAN
+                                    : x(i) > y(i)                        ? x(i) - y(i)
+                                                                         : 0; }},
+      {"copysign", [&](auto i) { return std::copysign(x(i), y(i)); }},
+      {"rint", [&](auto i) { return std::rint(x(i)); }},
+      {"trunc", [&](auto i) { return std::trunc(x(i)); }},
+      {"floor", [&](auto i) { return std::floor(x(i)); }},
+      {"ceil", [&](auto i) { return std::ceil(x(i)); }},
+      {"round", [&](auto i) { return std::round(x(i)); }},
+      {"min", [&](auto i) { return least(x(i), y(i)); }},
+      {"max", [&](auto i) { return most(x(i), y(i)); }},
+      {"neg", [&](auto i) { return -x(i); }},
+      {"abs", [&](auto i) { return std::fabs(x(i)); }},
+      {"add", [&](auto i) { return x(i) + y(i); }},
+      {"sub", [&](auto i) { return x(i) - y(i); }},
+      {"mul", [&](auto i) { return x(i) * y(i); }},
+      {"div", [&](auto i) { return x(i) / y(i); }},
+      {"fma", [&](auto i) { return std::fma(x(i), y(i), z(i)); }},
+      {"add.rz",
+       [&](auto i) {
+         return rounded(FE_TOWARDZERO, [&] {
+           const volatile double p = x(i), q = y(i);
+           return p + q;
+         });
+       }},
+      {"add.rp",
+       [&](auto i) {
+         return rounded(FE_UPWARD, [&] {
+           const volatile double p = x(i), q = y(i);
+           return p + q;
+         });
+       }},
+      {"mul.rm",
+       [&](auto i) {
+         return rounded(FE_DOWNWARD, [&] {
+           const volatile double p = x(i), q = y(i);
+           return p * q;
+         });
+       }},
+      {"fma.rp",
+       [&](auto i) {
+         return rounded(FE_UPWARD, [&] {
+           const volatile double p = x(i), q = y(i), r = z(i);
+           return std::fma(p, q, r);
+         });
+       }},
+      {"div.rz",
+       [&](auto i) {
+         return rounded(FE_TOWARDZERO, [&] {
+           const volatile double p = x(i), q = y(i);
+           return p / q;
+         });
+       }},
+      {"sqrt.rm",
+       [&](auto i) {
+         return rounded(FE_DOWNWARD, [&] {
+           const volatile double p = x(i);
+           return std::sqrt(p);
+         });
+       }},
+      {"rcp.rp", [&](auto i) {
+         return rounded(FE_UPWARD, [&] {
+           const volatile double p = 1, q = x(i);
+           return p / q;
+         });
+       }}};
   const auto out = c.make<double>(rows.size() * n);
   c.launch("exact_64", grid_of(n, 96), c.put(a), c.put(b), c.put(d), out, i32(n));
   expect_rows("exact_64", c.get(out), n, rows);
@@ -131,22 +217,33 @@ TEST_CASE("floats to integers") {
   const std::size_t n = 1000;
   auto f = any_floats<float>(c.rng, n);
   auto d = any_floats<double>(c.rng, n);
-  for (std::size_t i = 0; i < n; i += 3) f[i] = static_cast<float>(std::ldexp(c.rng.between(-2, 2), static_cast<int>(c.rng.below(66))));
+  for (std::size_t i = 0; i < n; i += 3)
+    f[i] = static_cast<float>(std::ldexp(c.rng.between(-2, 2), static_cast<int>(c.rng.below(66))));
   for (std::size_t i = 0; i < n; i += 3) d[i] = std::ldexp(c.rng.between(-2, 2), static_cast<int>(c.rng.below(66)));
-  for (std::size_t i = 1; i < n; i += 7) f[i] = static_cast<float>(c.rng.below(99)) / 2, d[i] = static_cast<double>(c.rng.below(99)) / 2;
+  for (std::size_t i = 1; i < n; i += 7)
+    f[i] = static_cast<float>(c.rng.below(99)) / 2, d[i] = static_cast<double>(c.rng.below(99)) / 2;
   const auto x = [&](std::size_t i) { return double(f[i]); };
   const auto y = [&](std::size_t i) { return d[i]; };
   const std::vector<Row<i64>> rows = {
-      {"int rn", [&](auto i) { return whole<i32>(std::rint(x(i))); }}, {"int rz", [&](auto i) { return whole<i32>(std::trunc(x(i))); }},
-      {"int ru", [&](auto i) { return whole<i32>(std::ceil(x(i))); }}, {"int rd", [&](auto i) { return whole<i32>(std::floor(x(i))); }},
-      {"unsigned rn", [&](auto i) { return whole<u32>(std::rint(x(i))); }}, {"unsigned rz", [&](auto i) { return whole<u32>(std::trunc(x(i))); }},
-      {"long long rn", [&](auto i) { return whole<i64>(std::rint(x(i))); }}, {"long long rd", [&](auto i) { return whole<i64>(std::floor(x(i))); }},
+      {"int rn", [&](auto i) { return whole<i32>(std::rint(x(i))); }},
+      {"int rz", [&](auto i) { return whole<i32>(std::trunc(x(i))); }},
+      {"int ru", [&](auto i) { return whole<i32>(std::ceil(x(i))); }},
+      {"int rd", [&](auto i) { return whole<i32>(std::floor(x(i))); }},
+      {"unsigned rn", [&](auto i) { return whole<u32>(std::rint(x(i))); }},
+      {"unsigned rz", [&](auto i) { return whole<u32>(std::trunc(x(i))); }},
+      {"long long rn", [&](auto i) { return whole<i64>(std::rint(x(i))); }},
+      {"long long rd", [&](auto i) { return whole<i64>(std::floor(x(i))); }},
       {"unsigned long long ru", [&](auto i) { return whole<u64>(std::ceil(x(i))); }},
-      {"double, int rn", [&](auto i) { return whole<i32>(std::rint(y(i)), true); }}, {"double, int rd", [&](auto i) { return whole<i32>(std::floor(y(i)), true); }},
-      {"double, unsigned rz", [&](auto i) { return whole<u32>(std::trunc(y(i)), true); }}, {"double, long long rn", [&](auto i) { return whole<i64>(std::rint(y(i)), true); }},
-      {"double, long long ru", [&](auto i) { return whole<i64>(std::ceil(y(i)), true); }}, {"double, unsigned long long rz", [&](auto i) { return whole<u64>(std::trunc(y(i)), true); }},
-      {"bits", [&](auto i) { return i64(std::bit_cast<i32>(f[i])); }}, {"bits of double", [&](auto i) { return std::bit_cast<i64>(d[i]); }},
-      {"high word", [&](auto i) { return std::bit_cast<i64>(d[i]) >> 32; }}, {"low word", [&](auto i) { return i64(static_cast<i32>(static_cast<u32>(std::bit_cast<u64>(d[i])))); }}};
+      {"double, int rn", [&](auto i) { return whole<i32>(std::rint(y(i)), true); }},
+      {"double, int rd", [&](auto i) { return whole<i32>(std::floor(y(i)), true); }},
+      {"double, unsigned rz", [&](auto i) { return whole<u32>(std::trunc(y(i)), true); }},
+      {"double, long long rn", [&](auto i) { return whole<i64>(std::rint(y(i)), true); }},
+      {"double, long long ru", [&](auto i) { return whole<i64>(std::ceil(y(i)), true); }},
+      {"double, unsigned long long rz", [&](auto i) { return whole<u64>(std::trunc(y(i)), true); }},
+      {"bits", [&](auto i) { return i64(std::bit_cast<i32>(f[i])); }},
+      {"bits of double", [&](auto i) { return std::bit_cast<i64>(d[i]); }},
+      {"high word", [&](auto i) { return std::bit_cast<i64>(d[i]) >> 32; }},
+      {"low word", [&](auto i) { return i64(static_cast<i32>(static_cast<u32>(std::bit_cast<u64>(d[i])))); }}};
   const auto out = c.make<i64>(rows.size() * n);
   c.launch("to_integers", grid_of(n, 128), c.put(f), c.put(d), out, i32(n));
   expect_rows("to_integers", c.get(out), n, rows);
@@ -166,19 +263,43 @@ TEST_CASE("integers to floats, and between floats") {
     return std::ldexp(static_cast<double>(kept), beyond);
   };
   const auto u = [&](std::size_t i) { return static_cast<u64>(l[i]); };
-  const std::vector<Row<float>> rows = {
-      {"int rn", [&](auto i) { return single(k[i]); }}, {"int rz", [&](auto i) { return single(k[i], Towards::kZero); }}, {"int ru", [&](auto i) { return single(k[i], Towards::kUp); }},
-      {"int rd", [&](auto i) { return single(k[i], Towards::kDown); }}, {"unsigned rn", [&](auto i) { return single(static_cast<u32>(k[i])); }},
-      {"unsigned ru", [&](auto i) { return single(static_cast<u32>(k[i]), Towards::kUp); }}, {"long long rn", [&](auto i) { return single(odd(l[i])); }},
-      {"long long rz", [&](auto i) { return single(odd(l[i]), Towards::kZero); }}, {"unsigned long long ru", [&](auto i) { return single(odd(u(i)), Towards::kUp); }},
-      {"double rn", [&](auto i) { return single(d[i]); }}, {"double rz", [&](auto i) { return single(d[i], Towards::kZero); }}, {"double ru", [&](auto i) { return single(d[i], Towards::kUp); }},
-      {"double rd", [&](auto i) { return single(d[i], Towards::kDown); }}};
+  const std::vector<Row<float>> rows = {{"int rn", [&](auto i) { return single(k[i]); }},
+                                        {"int rz", [&](auto i) { return single(k[i], Towards::kZero); }},
+                                        {"int ru", [&](auto i) { return single(k[i], Towards::kUp); }},
+                                        {"int rd", [&](auto i) { return single(k[i], Towards::kDown); }},
+                                        {"unsigned rn", [&](auto i) { return single(static_cast<u32>(k[i])); }},
+                                        {"unsigned ru", [&](auto i) { return single(static_cast<u32>(k[i]), Towards::kUp); }},
+                                        {"long long rn", [&](auto i) { return single(odd(l[i])); }},
+                                        {"long long rz", [&](auto i) { return single(odd(l[i]), Towards::kZero); }},
+                                        {"unsigned long long ru", [&](auto i) { return single(odd(u(i)), Towards::kUp); }},
+                                        {"double rn", [&](auto i) { return single(d[i]); }},
+                                        {"double rz", [&](auto i) { return single(d[i], Towards::kZero); }},
+                                        {"double ru", [&](auto i) { return single(d[i], Towards::kUp); }},
+                                        {"double rd", [&](auto i) { return single(d[i], Towards::kDown); }}};
   const std::vector<Row<double>> wide = {
-      {"int", [&](auto i) { return double(k[i]); }}, {"unsigned", [&](auto i) { return double(static_cast<u32>(k[i])); }},
-      {"long long rn", [&](auto i) { return rounded(FE_TONEAREST, [&] { const volatile i64 v = l[i]; return static_cast<double>(v); }); }},
-      {"long long rd", [&](auto i) { return l[i] < 0 ? -ups(u64(0) - u(i)) : rounded(FE_DOWNWARD, [&] { const volatile i64 v = l[i]; return static_cast<double>(v); }); }},
+      {"int", [&](auto i) { return double(k[i]); }},
+      {"unsigned", [&](auto i) { return double(static_cast<u32>(k[i])); }},
+      {"long long rn",
+       [&](auto i) {
+         return rounded(FE_TONEAREST, [&] {
+           const volatile i64 v = l[i];
+           return static_cast<double>(v);
+         });
+       }},
+      {"long long rd",
+       [&](auto i) {
+         return l[i] < 0 ? -ups(u64(0) - u(i))
+                         : rounded(
+                               FE_DOWNWARD,
+                               [&] {
+                                 const volatile i64 v = l[i];
+                                 return static_cast<double>(v);
+                               });
+       }},
       {"unsigned long long ru", [&](auto i) { return ups(u(i)); }},
-      {"of two words", [&](auto i) { return std::bit_cast<double>(u64(static_cast<u32>(k[i])) << 32 | static_cast<u32>(u(i))); }}, {"by way of float", [&](auto i) { return double(single(d[i])); }}};
+      {"of two words",
+       [&](auto i) { return std::bit_cast<double>(u64(static_cast<u32>(k[i])) << 32 | static_cast<u32>(u(i))); }},
+      {"by way of float", [&](auto i) { return double(single(d[i])); }}};
   const auto out = c.make<float>(rows.size() * n);
   const auto wide_out = c.make<double>(wide.size() * n);
   c.launch("from_integers", grid_of(n, 128), c.put(k), c.put(l), c.put(d), out, wide_out, i32(n));

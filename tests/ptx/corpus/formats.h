@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Short floating-point formats for references: values of bit patterns, and roundings of doubles, by the definitions of IEEE 754.
+// Short floating-point formats for references: values of bit patterns, and roundings of doubles, by the definitions of IEEE
+// 754.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -26,9 +27,12 @@ inline double decoded(std::uint32_t bits, const ShortFloat& f) {
   const std::uint32_t body = bits & (f.sign() - 1), exponent = body >> f.mantissa, rest = body & ((1u << f.mantissa) - 1);
   double v;
   if (f.infinities ? body > f.infinity() : body == f.nan()) return std::numeric_limits<double>::quiet_NaN();
-  if (f.infinities && body == f.infinity()) v = std::numeric_limits<double>::infinity();
-  else if (exponent == 0) v = std::ldexp(rest, 1 - f.bias() - f.mantissa);
-  else v = std::ldexp(rest + (1u << f.mantissa), static_cast<int>(exponent) - f.bias() - f.mantissa);
+  if (f.infinities && body == f.infinity())
+    v = std::numeric_limits<double>::infinity();
+  else if (exponent == 0)
+    v = std::ldexp(rest, 1 - f.bias() - f.mantissa);
+  else
+    v = std::ldexp(rest + (1u << f.mantissa), static_cast<int>(exponent) - f.bias() - f.mantissa);
   return bits & f.sign() ? -v : v;
 }
 
@@ -46,13 +50,16 @@ inline std::uint32_t encoded(double v, const ShortFloat& f, Towards towards = To
     const int least = 1 - f.bias() - f.mantissa, quantum = std::max(std::ilogb(a) - f.mantissa, least);
     const double q = std::ldexp(a, -quantum), whole = std::floor(q), rest = q - whole;
     double n = whole;
-    if (towards == Towards::kEven) n += rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2) != 0);
-    else n += away && rest > 0;
+    if (towards == Towards::kEven)
+      n += rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2) != 0);
+    else
+      n += away && rest > 0;
     const double patterns = std::ldexp(quantum - least, f.mantissa) + n;
     body = patterns > f.largest() ? f.largest() + 1 : static_cast<std::uint32_t>(patterns);
   }
   if (body > f.largest()) {  // infinity, unless rounded towards zero or held to what is finite
-    const bool stays = finite || !f.infinities || (!std::isinf(v) && (towards == Towards::kZero || (towards != Towards::kEven && !away)));
+    const bool stays =
+        finite || !f.infinities || (!std::isinf(v) && (towards == Towards::kZero || (towards != Towards::kEven && !away)));
     body = stays ? f.largest() : f.infinity();
   }
   return sign | body;
@@ -73,16 +80,21 @@ inline double fused(double a, double b, double c) {
 }
 
 // The smaller and the larger of two; of a number and no number, the number; zeros by their sign.
-inline double least(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a < b || (a == b && std::signbit(a)) ? a : b; }
+inline double least(double a, double b) {
+  return std::isnan(a) ? b : std::isnan(b) ? a : a < b || (a == b && std::signbit(a)) ? a : b;
+}
 inline double most(double a, double b) { return -least(-a, -b); }
 
-// What cvt makes of a whole value: out of range, the nearest in range. Of no number 0; where the source or the result has 64 bits, the
-// uppermost bit of the result alone.
+// What cvt makes of a whole value: out of range, the nearest in range. Of no number 0; where the source or the result has 64
+// bits, the uppermost bit of the result alone.
 template <class I>
 std::int64_t whole(double v, bool of_double = false) {
-  if (std::isnan(v)) return sizeof(I) == 8 || of_double ? static_cast<std::int64_t>(static_cast<I>(std::uint64_t(1) << (sizeof(I) * 8 - 1))) : 0;
+  if (std::isnan(v))
+    return sizeof(I) == 8 || of_double ? static_cast<std::int64_t>(static_cast<I>(std::uint64_t(1) << (sizeof(I) * 8 - 1))) : 0;
   const double lo = static_cast<double>(std::numeric_limits<I>::min()), hi = static_cast<double>(std::numeric_limits<I>::max());
-  return static_cast<std::int64_t>(v <= lo ? std::numeric_limits<I>::min() : v >= hi ? std::numeric_limits<I>::max() : static_cast<I>(v));
+  return static_cast<std::int64_t>(v <= lo   ? std::numeric_limits<I>::min()
+                                   : v >= hi ? std::numeric_limits<I>::max()
+                                             : static_cast<I>(v));
 }
 
 inline float from_half(std::uint16_t bits) { return static_cast<float>(decoded(bits, kHalf)); }

@@ -43,7 +43,8 @@ std::vector<U> with_one_nan(std::vector<U> v, const ShortFloat& f) {
 }
 template <class U>
 void expect_bits(const char* kernel, const std::vector<U>& got, std::size_t n, std::vector<Row<U>> rows, const ShortFloat& f) {
-  for (Row<U>& row : rows) row.want = [want = row.want, f](std::size_t i) { return with_one_nan(std::vector<U>{want(i)}, f)[0]; };
+  for (Row<U>& row : rows)
+    row.want = [want = row.want, f](std::size_t i) { return with_one_nan(std::vector<U>{want(i)}, f)[0]; };
   expect_rows(kernel, with_one_nan(got, f), n, rows);
 }
 
@@ -56,7 +57,8 @@ void on_both(std::uint64_t seed, void (*test)(Corpus&)) {  // the headers take o
 }
 
 struct Three {  // inputs of a format and their values
-  Three(Rng& rng, std::size_t n, const ShortFloat& format) : f(format), a(short_floats(rng, n, f)), b(short_floats(rng, n, f)), c(short_floats(rng, n, f)) {
+  Three(Rng& rng, std::size_t n, const ShortFloat& format)
+      : f(format), a(short_floats(rng, n, f)), b(short_floats(rng, n, f)), c(short_floats(rng, n, f)) {
     for (std::size_t i = 0; i < n; i += 9) b[i] = a[i];
   }
   double x(std::size_t i) const { return decoded(a[i], f); }
@@ -75,7 +77,9 @@ void half_arithmetic(Corpus& c) {
   const auto x = [&](std::size_t i) { return t.x(i); };
   const auto y = [&](std::size_t i) { return t.y(i); };
   const auto z = [&](std::size_t i) { return t.z(i); };
-  const auto flag = [](const char* name, std::function<bool(std::size_t)> f) { return Row<u16>{name, [f](std::size_t i) { return u16(f(i)); }}; };
+  const auto flag = [](const char* name, std::function<bool(std::size_t)> f) {
+    return Row<u16>{name, [f](std::size_t i) { return u16(f(i)); }};
+  };
   const std::vector<Row<u16>> rows = {
       t.row("add", [&](auto i) { return fused(x(i), 1, y(i)); }),
       t.row("sub", [&](auto i) { return fused(y(i), -1, x(i)); }),
@@ -87,7 +91,10 @@ void half_arithmetic(Corpus& c) {
       t.row("abs", [&](auto i) { return std::fabs(x(i)); }),
       t.row("min", [&](auto i) { return least(x(i), y(i)); }),
       t.row("max", [&](auto i) { return most(x(i), y(i)); }),
-      t.row("min.NaN", [&](auto i) { return std::isnan(x(i) + y(i)) && (std::isnan(x(i)) || std::isnan(y(i))) ? kNothing : least(x(i), y(i)); }),
+      t.row("min.NaN",
+            [&](auto i) {
+              return std::isnan(x(i) + y(i)) && (std::isnan(x(i)) || std::isnan(y(i))) ? kNothing : least(x(i), y(i));
+            }),
       t.row("max.NaN", [&](auto i) { return std::isnan(x(i)) || std::isnan(y(i)) ? kNothing : most(x(i), y(i)); }),
       t.row("add.sat", [&](auto i) { return clamped(fused(x(i), 1, y(i))); }),
       t.row("mul.sat", [&](auto i) { return clamped(x(i) * y(i)); }),
@@ -108,8 +115,8 @@ void half_arithmetic(Corpus& c) {
 }
 TEST_CASE("f16: arithmetic") { on_both(11, half_arithmetic); }
 
-// The headers compute in f32 and round; for single arguments they add a unit of the last place, by which the device's approximation
-// misses: the nearest value of ex2.approx is a unit and a half off there.
+// The headers compute in f32 and round; for single arguments they add a unit of the last place, by which the device's
+// approximation misses: the nearest value of ex2.approx is a unit and a half off there.
 void half_functions(Corpus& c) {
   const std::size_t n = 1200;
   const std::vector<u16> a = short_floats(c.rng, n, kHalf);
@@ -117,12 +124,21 @@ void half_functions(Corpus& c) {
     const char* name;
     double (*f)(double);
   };
-  const std::vector<Function> functions = {
-      {"rcp", [](double v) { return 1 / v; }}, {"sqrt", [](double v) { return std::sqrt(v); }}, {"rsqrt", [](double v) { return 1 / std::sqrt(v); }},
-      {"exp", [](double v) { return std::exp(v); }}, {"exp2", [](double v) { return std::exp2(v); }}, {"log", [](double v) { return std::log(v); }},
-      {"log2", [](double v) { return std::log2(v); }}, {"log10", [](double v) { return std::log10(v); }}, {"sin", [](double v) { return std::sin(v); }},
-      {"cos", [](double v) { return std::cos(v); }}, {"tanh", [](double v) { return std::tanh(v); }}, {"floor", [](double v) { return std::floor(v); }},
-      {"ceil", [](double v) { return std::ceil(v); }}, {"trunc", [](double v) { return std::trunc(v); }}, {"rint", [](double v) { return std::rint(v); }}};
+  const std::vector<Function> functions = {{"rcp", [](double v) { return 1 / v; }},
+                                           {"sqrt", [](double v) { return std::sqrt(v); }},
+                                           {"rsqrt", [](double v) { return 1 / std::sqrt(v); }},
+                                           {"exp", [](double v) { return std::exp(v); }},
+                                           {"exp2", [](double v) { return std::exp2(v); }},
+                                           {"log", [](double v) { return std::log(v); }},
+                                           {"log2", [](double v) { return std::log2(v); }},
+                                           {"log10", [](double v) { return std::log10(v); }},
+                                           {"sin", [](double v) { return std::sin(v); }},
+                                           {"cos", [](double v) { return std::cos(v); }},
+                                           {"tanh", [](double v) { return std::tanh(v); }},
+                                           {"floor", [](double v) { return std::floor(v); }},
+                                           {"ceil", [](double v) { return std::ceil(v); }},
+                                           {"trunc", [](double v) { return std::trunc(v); }},
+                                           {"rint", [](double v) { return std::rint(v); }}};
   const auto out = c.make<u16>(functions.size() * n);
   c.launch("half_functions", grid_of(n, 192), c.put(a), out, static_cast<i32>(n));
   const std::vector<u16> got = c.get(out);
@@ -147,21 +163,29 @@ void half_conversions(Corpus& c) {
   std::vector<float> f = any_floats<float>(c.rng, n);
   std::vector<double> d = any_floats<double>(c.rng, n);
   const std::vector<i32> k = edgy_values<i32>(c.rng, n);
-  for (std::size_t i = 0; i < n; i += 2) f[i] = static_cast<float>(std::ldexp(c.rng.between(-2, 2), static_cast<int>(c.rng.below(44)) - 28));
-  for (std::size_t i = 0; i < n; i += 7) f[i] = static_cast<float>(decoded(a[i], kHalf) + 0x1p-12), a[i] = static_cast<u16>(a[i] | 0x5800);
+  for (std::size_t i = 0; i < n; i += 2)
+    f[i] = static_cast<float>(std::ldexp(c.rng.between(-2, 2), static_cast<int>(c.rng.below(44)) - 28));
+  for (std::size_t i = 0; i < n; i += 7)
+    f[i] = static_cast<float>(decoded(a[i], kHalf) + 0x1p-12), a[i] = static_cast<u16>(a[i] | 0x5800);
   const auto V = [&](const char* name, std::function<double(std::size_t)> v, Towards t = Towards::kEven) {
     return Row<u16>{name, [v, t](std::size_t i) { return static_cast<u16>(encoded(v(i), kHalf, t)); }};
   };
   const std::vector<Row<u16>> rows = {
       V("float rn", [&](auto i) { return double(f[i]); }),
-      V("float rz", [&](auto i) { return double(f[i]); }, Towards::kZero),
-      V("float ru", [&](auto i) { return double(f[i]); }, Towards::kUp),
-      V("float rd", [&](auto i) { return double(f[i]); }, Towards::kDown),
+      V(
+          "float rz", [&](auto i) { return double(f[i]); }, Towards::kZero),
+      V(
+          "float ru", [&](auto i) { return double(f[i]); }, Towards::kUp),
+      V(
+          "float rd", [&](auto i) { return double(f[i]); }, Towards::kDown),
       V("double", [&](auto i) { return d[i]; }),
       V("int rn", [&](auto i) { return double(k[i]); }),
-      V("int rz", [&](auto i) { return double(k[i]); }, Towards::kZero),
-      V("unsigned ru", [&](auto i) { return double(static_cast<u32>(k[i])); }, Towards::kUp),
-      V("short rd", [&](auto i) { return double(static_cast<std::int16_t>(k[i])); }, Towards::kDown),
+      V(
+          "int rz", [&](auto i) { return double(k[i]); }, Towards::kZero),
+      V(
+          "unsigned ru", [&](auto i) { return double(static_cast<u32>(k[i])); }, Towards::kUp),
+      V(
+          "short rd", [&](auto i) { return double(static_cast<std::int16_t>(k[i])); }, Towards::kDown),
       V("long long rn", [&](auto i) { return double(k[i]) * double(k[i]); }),
   };
   const auto v = [&](std::size_t i) { return decoded(a[i], kHalf); };
@@ -181,7 +205,8 @@ void half_conversions(Corpus& c) {
   const auto out = c.make<u16>(rows.size() * n);
   const auto wide = c.make<float>(n);
   const auto whole_out = c.make<i64>(wholes.size() * n);
-  c.launch("half_conversions", grid_of(n, 64), c.put(a), c.put(f), c.put(d), c.put(k), out, wide, whole_out, static_cast<i32>(n));
+  c.launch("half_conversions", grid_of(n, 64), c.put(a), c.put(f), c.put(d), c.put(k), out, wide, whole_out,
+           static_cast<i32>(n));
   expect_bits("half_conversions", c.get(out), n, rows, kHalf);
   expect_rows<float>("half_conversions", c.get(wide), n, {{"to float", [&](auto i) { return static_cast<float>(v(i)); }}});
   expect_rows("half_conversions", c.get(whole_out), n, wholes);
@@ -191,7 +216,8 @@ TEST_CASE("f16: conversions") { on_both(13, half_conversions); }
 using Pairwise = std::function<double(double, double, double)>;
 Row<u32> both(const char* name, const Three& t, Pairwise f) {  // of the values of element i: 2i and 2i + 1
   return {name, [&t, f](std::size_t i) {
-            const u32 low = encoded(f(t.x(2 * i), t.y(2 * i), t.z(2 * i)), t.f), high = encoded(f(t.x(2 * i + 1), t.y(2 * i + 1), t.z(2 * i + 1)), t.f);
+            const u32 low = encoded(f(t.x(2 * i), t.y(2 * i), t.z(2 * i)), t.f),
+                      high = encoded(f(t.x(2 * i + 1), t.y(2 * i + 1), t.z(2 * i + 1)), t.f);
             return low | high << 16;
           }};
 }
@@ -200,7 +226,9 @@ void half_pairs(Corpus& c) {
   const std::size_t n = 701;
   const Three t(c.rng, 2 * n, kHalf);
   const auto a = pairs_of(t.a), b = pairs_of(t.b);
-  const auto mask = [&](std::size_t i, auto f) { return (f(t.x(2 * i), t.y(2 * i)) ? 0xffffu : 0u) | (f(t.x(2 * i + 1), t.y(2 * i + 1)) ? 0xffff0000u : 0u); };
+  const auto mask = [&](std::size_t i, auto f) {
+    return (f(t.x(2 * i), t.y(2 * i)) ? 0xffffu : 0u) | (f(t.x(2 * i + 1), t.y(2 * i + 1)) ? 0xffff0000u : 0u);
+  };
   const std::vector<Row<u32>> rows = {
       both("add", t, [](double x, double y, double) { return fused(x, 1, y); }),
       both("sub", t, [](double x, double y, double) { return fused(y, -1, x); }),
@@ -219,7 +247,8 @@ void half_pairs(Corpus& c) {
       {"le of both", [&](auto i) { return u32(t.x(2 * i) <= t.y(2 * i) && t.x(2 * i + 1) <= t.y(2 * i + 1)); }},
       {"of floats",
        [&](auto i) {
-         const u32 low = to_half(static_cast<float>(t.x(2 * i)) * 0.37f), high = to_half(static_cast<float>(t.y(2 * i + 1)) * 3.0f);
+         const u32 low = to_half(static_cast<float>(t.x(2 * i)) * 0.37f),
+                   high = to_half(static_cast<float>(t.y(2 * i + 1)) * 3.0f);
          return low | high << 16;
        }},
       both("fma.sat", t, [](double x, double y, double z) { return clamped(fused(x, y, z)); }),
@@ -259,7 +288,8 @@ void brains(Corpus& c) {
   };
   const auto out = c.make<u16>(rows.size() * 2 * n);
   const auto wide = c.make<float>(2 * n);
-  c.launch("bf16_arithmetic", grid_of(2 * n, 128), c.put(t.a), c.put(t.b), c.put(t.c), c.put(f), out, wide, static_cast<i32>(2 * n));
+  c.launch("bf16_arithmetic", grid_of(2 * n, 128), c.put(t.a), c.put(t.b), c.put(t.c), c.put(f), out, wide,
+           static_cast<i32>(2 * n));
   expect_bits("bf16_arithmetic", c.get(out), 2 * n, rows, kBrain);
   expect_rows<float>("bf16_arithmetic", c.get(wide), 2 * n, {{"to float", [&](auto i) { return static_cast<float>(x(i)); }}});
 
@@ -274,7 +304,8 @@ void brains(Corpus& c) {
       both("neg", t, [](double p, double, double) { return -p; }),
       both("abs", t, [](double p, double, double) { return std::fabs(p); }),
       {"of floats", [&](auto i) { return to_brain(double(f[i])) | u32(to_brain(-double(f[i]))) << 16; }},
-      {"gt mask", [&](auto i) { return (x(2 * i) > y(2 * i) ? 0xffffu : 0u) | (x(2 * i + 1) > y(2 * i + 1) ? 0xffff0000u : 0u); }},
+      {"gt mask",
+       [&](auto i) { return (x(2 * i) > y(2 * i) ? 0xffffu : 0u) | (x(2 * i + 1) > y(2 * i + 1) ? 0xffff0000u : 0u); }},
       {"high twice", [&](auto i) { return (a[i] & 0xffff0000u) | a[i] >> 16; }},
   };
   const auto pair_out = c.make<u32>(pairs.size() * n);
@@ -299,10 +330,12 @@ void f8(Corpus& c) {
                      return static_cast<u8>(bits);
                    }};
   };
-  const std::vector<Row<u8>> rows = {
-      V("float to e4m3", kE4, [&](auto i) { return double(f[i]); }),  V("float to e5m2", kE5, [&](auto i) { return double(f[i]); }),
-      V("half to e4m3", kE4, [&](auto i) { return decoded(a[i], kHalf); }), V("half to e5m2", kE5, [&](auto i) { return decoded(a[i], kHalf); }),
-      V("pair, low", kE4, [&](auto i) { return double(f[i]); }),      V("pair, high", kE4, [&](auto i) { return -double(f[i]); })};
+  const std::vector<Row<u8>> rows = {V("float to e4m3", kE4, [&](auto i) { return double(f[i]); }),
+                                     V("float to e5m2", kE5, [&](auto i) { return double(f[i]); }),
+                                     V("half to e4m3", kE4, [&](auto i) { return decoded(a[i], kHalf); }),
+                                     V("half to e5m2", kE5, [&](auto i) { return decoded(a[i], kHalf); }),
+                                     V("pair, low", kE4, [&](auto i) { return double(f[i]); }),
+                                     V("pair, high", kE4, [&](auto i) { return -double(f[i]); })};
   const std::vector<Row<u16>> wides = {{"e4m3 to half", [&](auto i) { return to_half(decoded(e[i], kE4)); }},
                                        {"e5m2 to half", [&](auto i) { return to_half(decoded(e[i], kE5)); }}};
   const auto out = c.make<u8>(rows.size() * n);

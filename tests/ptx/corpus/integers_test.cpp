@@ -23,7 +23,9 @@ __extension__ using u128 = unsigned __int128;
 constexpr i32 low32(i64 v) { return static_cast<i32>(static_cast<u32>(static_cast<u64>(v))); }
 constexpr i64 floor_half(i64 v) { return v >> 1; }
 i64 product24(i64 x, i64 y) { return ((x << 40) >> 40) * ((y << 40) >> 40); }
-i32 saturated(i64 v) { return static_cast<i32>(std::clamp<i64>(v, std::numeric_limits<i32>::min(), std::numeric_limits<i32>::max())); }
+i32 saturated(i64 v) {
+  return static_cast<i32>(std::clamp<i64>(v, std::numeric_limits<i32>::min(), std::numeric_limits<i32>::max()));
+}
 
 // Bit i of the field of `length` bits from `at`, for each bit of the result; beyond the field its top bit, or 0.
 u64 field(u64 x, u32 at, u32 length, unsigned width, bool sign) {
@@ -39,7 +41,8 @@ u64 field(u64 x, u32 at, u32 length, unsigned width, bool sign) {
 }
 u64 inserted(u64 from, u64 into, u32 at, u32 length, unsigned width) {
   at &= 255, length &= 255;
-  for (unsigned i = 0; i < length && at + i < width; ++i) into = (into & ~(u64(1) << (at + i))) | (((from >> i) & 1) << (at + i));
+  for (unsigned i = 0; i < length && at + i < width; ++i)
+    into = (into & ~(u64(1) << (at + i))) | (((from >> i) & 1) << (at + i));
   return into;
 }
 i32 highest(u64 x, unsigned width, bool sign) {  // bfind: the highest bit that differs from the sign
@@ -287,7 +290,8 @@ TEST_CASE("integers: 64 bits") {
       {"abs", [&](auto i) { return X(i) < 0 ? sign(0 - x(i)) : X(i); }},
       {"bfe.s64", [&](auto i) { return sign(field(x(i), static_cast<u32>(y(i)), static_cast<u32>(z(i)), 64, true)); }},
       {"shr.s64", [&](auto i) { return static_cast<u32>(y(i)) > 63 ? (X(i) < 0 ? -1 : 0) : X(i) >> static_cast<u32>(y(i)); }},
-      {"mad.wide", [&](auto i) { return sign(static_cast<u64>(i64(static_cast<i32>(x(i))) * i64(static_cast<i32>(y(i)))) + z(i)); }},
+      {"mad.wide",
+       [&](auto i) { return sign(static_cast<u64>(i64(static_cast<i32>(x(i))) * i64(static_cast<i32>(y(i)))) + z(i)); }},
   };
   const auto out = c.make<i64>(rows.size() * n);
   c.launch("signed_64", grid_of(n, 64), c.put(a), c.put(b), c.put(d), out, static_cast<i32>(n));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// doctest's main, which says at the end what ran. Where all tests run, each kernel of the files has to be launched by one of them.
+// doctest's main, which says at the end what ran. Where all tests run, each kernel of the files has to be launched by one of
+// them.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

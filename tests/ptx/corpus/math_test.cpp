@@ -28,11 +28,13 @@ struct Function {
   std::function<Wide(T x, T p, T u)> f;
 };
 template <class T>
-void compare(Corpus& c, const char* kernel, const std::vector<T>& x, const std::vector<T>& p, const std::vector<Function<T>>& functions) {
+void compare(Corpus& c, const char* kernel, const std::vector<T>& x, const std::vector<T>& p,
+             const std::vector<Function<T>>& functions) {
   const std::size_t n = x.size();
   std::vector<Row<T>> rows;
   for (const auto& f : functions)  // a bound is from the correctly rounded result
-    rows.push_back({f.name, [&x, &p, f](std::size_t i) { return static_cast<T>(f.f(x[i], p[i], x[i] / 101)); }, {.ulps = f.ulps}});
+    rows.push_back(
+        {f.name, [&x, &p, f](std::size_t i) { return static_cast<T>(f.f(x[i], p[i], x[i] / 101)); }, {.ulps = f.ulps}});
   const auto out = c.make<T>(rows.size() * n);
   c.launch(kernel, grid_of(n, 96), c.put(x), c.put(p), out, i32(n));
   expect_rows(kernel, c.get(out), n, rows);
@@ -53,19 +55,41 @@ TEST_CASE("functions of f32") {
   using F = float;
   using D = double;  // of 29 more bits than f32
   compare<F>(c, "functions_32", x, positives<F>(c.rng, n),
-             {{"sin", 2, [](F v, F, F) { return std::sin(D(v)); }}, {"cos", 2, [](F v, F, F) { return std::cos(D(v)); }}, {"tan", 4, [](F v, F, F) { return std::tan(D(v)); }},
-              {"asin", 2, [](F, F, F u) { return std::asin(D(u)); }}, {"acos", 2, [](F, F, F u) { return std::acos(D(u)); }}, {"atan", 2, [](F v, F, F) { return std::atan(D(v)); }},
-              {"sinh", 3, [](F v, F, F) { return std::sinh(D(v)); }}, {"cosh", 2, [](F v, F, F) { return std::cosh(D(v)); }}, {"tanh", 2, [](F, F, F u) { return std::tanh(D(u)); }},
-              {"asinh", 3, [](F v, F, F) { return std::asinh(D(v)); }}, {"acosh", 4, [](F, F p, F) { return std::acosh(D(1 + p)); }}, {"atanh", 3, [](F, F, F u) { return std::atanh(D(u)); }},
-              {"exp", 2, [](F v, F, F) { return std::exp(D(v)); }}, {"exp2", 2, [](F v, F, F) { return std::exp2(D(v)); }}, {"exp10", 2, [](F v, F, F) { return std::pow(10.0, D(v * 0.25f)); }},
-              {"expm1", 1, [](F v, F, F) { return std::expm1(D(v)); }}, {"log", 1, [](F, F p, F) { return std::log(D(p)); }}, {"log2", 1, [](F, F p, F) { return std::log2(D(p)); }},
-              {"log10", 2, [](F, F p, F) { return std::log10(D(p)); }}, {"log1p", 1, [](F, F, F u) { return std::log1p(D(u)); }}, {"rsqrt", 2, [](F, F p, F) { return 1 / std::sqrt(D(p)); }},
-              {"cbrt", 1, [](F v, F, F) { return std::cbrt(D(v)); }}, {"rcbrt", 1, [](F, F p, F) { return 1 / std::cbrt(D(p)); }}, {"erf", 2, [](F, F, F u) { return std::erf(D(u * 3)); }},
-              {"erfc", 4, [](F, F, F u) { return std::erfc(D(u * 5)); }}, {"tgamma", 5, [](F, F, F u) { return std::tgamma(D(u * 30)); }}, {"lgamma", 6, [](F, F p, F) { return std::lgamma(D(p)); }},
-              {"pow", 4, [](F, F p, F u) { return std::pow(D(p), D(u * 8)); }}, {"pow, whole", 4, [](F v, F, F u) { return std::pow(D(v), D(int(u * 5))); }},
-              {"atan2", 3, [](F v, F, F u) { return std::atan2(D(v), D(u)); }}, {"hypot", 3, [](F v, F p, F) { return std::hypot(D(v), D(p)); }},
-              {"sinpi", 1, [](F, F, F u) { return sine_of_pi(u); }}, {"cospi", 1, [](F v, F, F) { return cosine_of_pi(v); }},
-              {"normcdf", 5, [](F, F, F u) { return std::erfc(-D(u * 4) / std::sqrt(2.0)) / 2; }}, {"sin of large", 2, [](F v, F, F) { return std::sin(D(v * 1e6f)); }},
+             {{"sin", 2, [](F v, F, F) { return std::sin(D(v)); }},
+              {"cos", 2, [](F v, F, F) { return std::cos(D(v)); }},
+              {"tan", 4, [](F v, F, F) { return std::tan(D(v)); }},
+              {"asin", 2, [](F, F, F u) { return std::asin(D(u)); }},
+              {"acos", 2, [](F, F, F u) { return std::acos(D(u)); }},
+              {"atan", 2, [](F v, F, F) { return std::atan(D(v)); }},
+              {"sinh", 3, [](F v, F, F) { return std::sinh(D(v)); }},
+              {"cosh", 2, [](F v, F, F) { return std::cosh(D(v)); }},
+              {"tanh", 2, [](F, F, F u) { return std::tanh(D(u)); }},
+              {"asinh", 3, [](F v, F, F) { return std::asinh(D(v)); }},
+              {"acosh", 4, [](F, F p, F) { return std::acosh(D(1 + p)); }},
+              {"atanh", 3, [](F, F, F u) { return std::atanh(D(u)); }},
+              {"exp", 2, [](F v, F, F) { return std::exp(D(v)); }},
+              {"exp2", 2, [](F v, F, F) { return std::exp2(D(v)); }},
+              {"exp10", 2, [](F v, F, F) { return std::pow(10.0, D(v * 0.25f)); }},
+              {"expm1", 1, [](F v, F, F) { return std::expm1(D(v)); }},
+              {"log", 1, [](F, F p, F) { return std::log(D(p)); }},
+              {"log2", 1, [](F, F p, F) { return std::log2(D(p)); }},
+              {"log10", 2, [](F, F p, F) { return std::log10(D(p)); }},
+              {"log1p", 1, [](F, F, F u) { return std::log1p(D(u)); }},
+              {"rsqrt", 2, [](F, F p, F) { return 1 / std::sqrt(D(p)); }},
+              {"cbrt", 1, [](F v, F, F) { return std::cbrt(D(v)); }},
+              {"rcbrt", 1, [](F, F p, F) { return 1 / std::cbrt(D(p)); }},
+              {"erf", 2, [](F, F, F u) { return std::erf(D(u * 3)); }},
+              {"erfc", 4, [](F, F, F u) { return std::erfc(D(u * 5)); }},
+              {"tgamma", 5, [](F, F, F u) { return std::tgamma(D(u * 30)); }},
+              {"lgamma", 6, [](F, F p, F) { return std::lgamma(D(p)); }},
+              {"pow", 4, [](F, F p, F u) { return std::pow(D(p), D(u * 8)); }},
+              {"pow, whole", 4, [](F v, F, F u) { return std::pow(D(v), D(int(u * 5))); }},
+              {"atan2", 3, [](F v, F, F u) { return std::atan2(D(v), D(u)); }},
+              {"hypot", 3, [](F v, F p, F) { return std::hypot(D(v), D(p)); }},
+              {"sinpi", 1, [](F, F, F u) { return sine_of_pi(u); }},
+              {"cospi", 1, [](F v, F, F) { return cosine_of_pi(v); }},
+              {"normcdf", 5, [](F, F, F u) { return std::erfc(-D(u * 4) / std::sqrt(2.0)) / 2; }},
+              {"sin of large", 2, [](F v, F, F) { return std::sin(D(v * 1e6f)); }},
               {"cos of huge", 2, [](F, F p, F) { return std::cos(D(p * 1e20f)); }}});
 }
 
@@ -79,21 +103,41 @@ TEST_CASE("functions of f64") {
   using W = Wide;
   static_assert(std::numeric_limits<W>::digits > 60, "the reference of f64 is computed in long double");
   compare<F>(c, "functions_64", x, positives<F>(c.rng, n),
-             {{"sin", 2, [](F v, F, F) { return std::sin(W(v)); }}, {"cos", 2, [](F v, F, F) { return std::cos(W(v)); }}, {"tan", 2, [](F v, F, F) { return std::tan(W(v)); }},
-              {"asin", 2, [](F, F, F u) { return std::asin(W(u)); }}, {"acos", 2, [](F, F, F u) { return std::acos(W(u)); }}, {"atan", 2, [](F v, F, F) { return std::atan(W(v)); }},
-              {"sinh", 2, [](F v, F, F) { return std::sinh(W(v)); }}, {"cosh", 1, [](F v, F, F) { return std::cosh(W(v)); }}, {"tanh", 1, [](F, F, F u) { return std::tanh(W(u)); }},
-              {"asinh", 3, [](F v, F, F) { return std::asinh(W(v)); }}, {"acosh", 3, [](F, F p, F) { return std::acosh(W(1 + p)); }}, {"atanh", 2, [](F, F, F u) { return std::atanh(W(u)); }},
-              {"exp", 1, [](F v, F, F) { return std::exp(W(v)); }}, {"exp2", 1, [](F v, F, F) { return std::exp2(W(v)); }}, {"exp10", 1, [](F v, F, F) { return std::pow(W(10), W(v * 0.25)); }},
-              {"expm1", 1, [](F v, F, F) { return std::expm1(W(v)); }}, {"log", 1, [](F, F p, F) { return std::log(W(p)); }}, {"log2", 1, [](F, F p, F) { return std::log2(W(p)); }},
-              {"log10", 1, [](F, F p, F) { return std::log10(W(p)); }}, {"log1p", 1, [](F, F, F u) { return std::log1p(W(u)); }}, {"rsqrt", 1, [](F, F p, F) { return 1 / std::sqrt(W(p)); }},
-              {"cbrt", 1, [](F v, F, F) { return std::cbrt(W(v)); }}, {"erf", 2, [](F, F, F u) { return std::erf(W(u * 3)); }}, {"erfc", 5, [](F, F, F u) { return std::erfc(W(u * 5)); }},
-              {"tgamma", 10, [](F, F, F u) { return std::tgamma(W(u * 30)); }}, {"lgamma", 4, [](F, F p, F) { return std::lgamma(W(p)); }}, {"pow", 2, [](F, F p, F u) { return std::pow(W(p), W(u * 8)); }},
-              {"atan2", 2, [](F v, F, F u) { return std::atan2(W(v), W(u)); }}, {"hypot", 2, [](F v, F p, F) { return std::hypot(W(v), W(p)); }},
-              {"sin of large", 2, [](F v, F, F) { return std::sin(W(v * 1e9)); }}, {"cos of huge", 2, [](F, F p, F) { return std::cos(W(p * 1e25)); }}});
+             {{"sin", 2, [](F v, F, F) { return std::sin(W(v)); }},
+              {"cos", 2, [](F v, F, F) { return std::cos(W(v)); }},
+              {"tan", 2, [](F v, F, F) { return std::tan(W(v)); }},
+              {"asin", 2, [](F, F, F u) { return std::asin(W(u)); }},
+              {"acos", 2, [](F, F, F u) { return std::acos(W(u)); }},
+              {"atan", 2, [](F v, F, F) { return std::atan(W(v)); }},
+              {"sinh", 2, [](F v, F, F) { return std::sinh(W(v)); }},
+              {"cosh", 1, [](F v, F, F) { return std::cosh(W(v)); }},
+              {"tanh", 1, [](F, F, F u) { return std::tanh(W(u)); }},
+              {"asinh", 3, [](F v, F, F) { return std::asinh(W(v)); }},
+              {"acosh", 3, [](F, F p, F) { return std::acosh(W(1 + p)); }},
+              {"atanh", 2, [](F, F, F u) { return std::atanh(W(u)); }},
+              {"exp", 1, [](F v, F, F) { return std::exp(W(v)); }},
+              {"exp2", 1, [](F v, F, F) { return std::exp2(W(v)); }},
+              {"exp10", 1, [](F v, F, F) { return std::pow(W(10), W(v * 0.25)); }},
+              {"expm1", 1, [](F v, F, F) { return std::expm1(W(v)); }},
+              {"log", 1, [](F, F p, F) { return std::log(W(p)); }},
+              {"log2", 1, [](F, F p, F) { return std::log2(W(p)); }},
+              {"log10", 1, [](F, F p, F) { return std::log10(W(p)); }},
+              {"log1p", 1, [](F, F, F u) { return std::log1p(W(u)); }},
+              {"rsqrt", 1, [](F, F p, F) { return 1 / std::sqrt(W(p)); }},
+              {"cbrt", 1, [](F v, F, F) { return std::cbrt(W(v)); }},
+              {"erf", 2, [](F, F, F u) { return std::erf(W(u * 3)); }},
+              {"erfc", 5, [](F, F, F u) { return std::erfc(W(u * 5)); }},
+              {"tgamma", 10, [](F, F, F u) { return std::tgamma(W(u * 30)); }},
+              {"lgamma", 4, [](F, F p, F) { return std::lgamma(W(p)); }},
+              {"pow", 2, [](F, F p, F u) { return std::pow(W(p), W(u * 8)); }},
+              {"atan2", 2, [](F v, F, F u) { return std::atan2(W(v), W(u)); }},
+              {"hypot", 2, [](F v, F p, F) { return std::hypot(W(v), W(p)); }},
+              {"sin of large", 2, [](F v, F, F) { return std::sin(W(v * 1e9)); }},
+              {"cos of huge", 2, [](F, F p, F) { return std::cos(W(p * 1e25)); }}});
 }
 
-// -use_fast_math: the .approx instructions, which flush what is subnormal. Bounds: the guide's for __sinf and the like, the PTX document's
-// for the instructions.
+// -use_fast_math: the .approx instructions, which flush what is subnormal. Bounds: the guide's for __sinf and the like, the PTX
+// document's for the instructions.
 TEST_CASE("fast functions") {
   Corpus c("math_fast", 83);
   const std::size_t n = 800;
@@ -111,7 +155,9 @@ TEST_CASE("fast functions") {
       {"rcp", [&](auto i) { return static_cast<float>(1 / double(y[i])); }, {.ulps = 1}},
       {"pow", [&](auto i) { return static_cast<float>(std::pow(double(y[i]), 1.5)); }, {.ulps = 24}},
       {"tanh", [&](auto i) { return static_cast<float>(std::tanh(double(x[i]))); }, {.absolute = 0x1p-11}},
-      {"saturate", [&](auto i) { return x[i] > 1 ? 1 : x[i] > 0 ? x[i] : 0.0f; }},
+      {"saturate", [&](auto i) { return x[i] > 1   ? 1
+                                        : x[i] > 0 ? x[i]
+                                                   : 0.0f; }},
       {"flushed", [&](auto i) { return std::copysign(0.0f, x[i]); }},
   };
   const auto out = c.make<float>(rows.size() * n);

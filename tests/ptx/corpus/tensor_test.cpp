@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// References of kernels/tensor.cu. Sums of f32 are compared within what sums of k products of this size may lose when each partial sum
-// is truncated to f32, as devices may do; integers and f64 exactly.
+// References of kernels/tensor.cu. Sums of f32 are compared within what sums of k products of this size may lose when each
+// partial sum is truncated to f32, as devices may do; integers and f64 exactly.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -115,7 +115,8 @@ TEST_CASE("wmma: integers") {
   for (std::size_t i = 0; i < 16; ++i)
     for (std::size_t j = 0; j < 16; ++j) {
       i32 s = -3, u = 0;
-      for (std::size_t r = 0; r < 112; ++r) s += a[i * 112 + r] * static_cast<i8>(b[j * 112 + r]), u += ua[i * 112 + r] * b[j * 112 + r];
+      for (std::size_t r = 0; r < 112; ++r)
+        s += a[i * 112 + r] * static_cast<i8>(b[j * 112 + r]), u += ua[i * 112 + r] * b[j * 112 + r];
       want.push_back(s), unsigned_want[j * 16 + i] = u;
     }
   expect_same("wmma_s8", c.get(out), want);
@@ -159,7 +160,8 @@ TEST_CASE("mma: bf16, tf32, f16") {
     const auto out = c.make<u32>(64);
     c.launch("mma_f16_sums", kWarp, c.put(words(short_bits(a, kHalf))), c.put(words(short_bits(transposed(b), kHalf))), out);
     std::vector<float> got;
-    for (const u32 v : c.get(out)) got.push_back(from_half(static_cast<u16>(v))), got.push_back(from_half(static_cast<u16>(v >> 16)));
+    for (const u32 v : c.get(out))
+      got.push_back(from_half(static_cast<u16>(v))), got.push_back(from_half(static_cast<u16>(v >> 16)));
     Matrix want = product(a, b, 0);
     for (std::size_t i = 0; i < want.v.size(); ++i) want.v[i] += i % 2 == 0 ? 0.5 : 1;  // 0x3800 and 0x3c00
     expect_same("mma_f16_sums", got, floats(want), {.absolute = 8 * 32 * 0x1p-11});
@@ -177,8 +179,10 @@ TEST_CASE("mma: integers, and saturation") {
   for (std::size_t i = 0; i < 16; ++i)
     for (std::size_t j = 0; j < 8; ++j) {
       i64 s = -7, u = 0x7fffff00;
-      for (std::size_t r = 0; r < 32; ++r) s += a[i * 32 + r] * b[j * 32 + r], u += static_cast<u8>(a[i * 32 + r]) * b[j * 32 + r];
-      want.push_back(static_cast<i32>(s)), want_saturated.push_back(static_cast<i32>(std::min<i64>(u, std::numeric_limits<i32>::max())));
+      for (std::size_t r = 0; r < 32; ++r)
+        s += a[i * 32 + r] * b[j * 32 + r], u += static_cast<u8>(a[i * 32 + r]) * b[j * 32 + r];
+      want.push_back(static_cast<i32>(s)),
+          want_saturated.push_back(static_cast<i32>(std::min<i64>(u, std::numeric_limits<i32>::max())));
     }
   expect_same("mma_s8", c.get(out), want);
   expect_same("mma_s8, saturated", c.get(saturated), want_saturated);

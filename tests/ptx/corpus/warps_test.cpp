@@ -87,20 +87,31 @@ TEST_CASE("votes, matches, shuffles, reductions of a warp") {
       {"any", [](u32, const auto& v) { return u32(lanes_where(v, [](u32 x) { return x == 7; }) != 0); }},
       {"all", [](u32, const auto& v) { return u32(lanes_where(v, [](u32 x) { return sign(x) >= 0; }) == ~0u); }},
       {"match any", [](u32 l, const auto& v) { return lanes_where(v, [&](u32 x) { return x == v[l]; }); }},
-      {"match all", [](u32, const auto& v) { return lanes_where(v, [&](u32 x) { return sign(x) >> 4 == sign(v[0]) >> 4; }) == ~0u ? ~0u : 0u; }},
-      {"match all, whether", [](u32, const auto& v) { return u32(lanes_where(v, [&](u32 x) { return sign(x) >> 4 == sign(v[0]) >> 4; }) == ~0u); }},
-      {"scan by a ballot", [](u32 l, const auto& v) { return static_cast<u32>(std::count_if(v.begin(), v.begin() + l, [](u32 x) { return (x & 2) != 0; })); }},
+      {"match all",
+       [](u32, const auto& v) {
+         return lanes_where(v, [&](u32 x) { return sign(x) >> 4 == sign(v[0]) >> 4; }) == ~0u ? ~0u : 0u;
+       }},
+      {"match all, whether",
+       [](u32, const auto& v) { return u32(lanes_where(v, [&](u32 x) { return sign(x) >> 4 == sign(v[0]) >> 4; }) == ~0u); }},
+      {"scan by a ballot",
+       [](u32 l, const auto& v) {
+         return static_cast<u32>(std::count_if(v.begin(), v.begin() + l, [](u32 x) { return (x & 2) != 0; }));
+       }},
       {"shfl", [](u32 l, const auto& v) { return v[v[l] & 31]; }},
       {"shfl up", [&](u32 l, const auto& v) { return own(v, l, l - 3, l >= 3); }},
       {"shfl of eight", [](u32 l, const auto& v) { return v[l / 8 * 8 + v[l] % 8]; }},
       {"shfl down of sixteen", [&](u32 l, const auto& v) { return own(v, l, l + 5, l % 16 + 5 < 16); }},
       {"sum", [](u32, const auto& v) { return std::accumulate(v.begin(), v.end(), 0u); }},
-      {"least", [](u32, const auto& v) { return *std::min_element(v.begin(), v.end(), [](u32 x, u32 y) { return sign(x) < sign(y); }); }},
+      {"least",
+       [](u32, const auto& v) {
+         return *std::min_element(v.begin(), v.end(), [](u32 x, u32 y) { return sign(x) < sign(y); });
+       }},
       {"greatest", [](u32, const auto& v) { return *std::max_element(v.begin(), v.end()); }},
       {"xor", [](u32, const auto& v) { return std::accumulate(v.begin(), v.end(), 0u, [](u32 x, u32 y) { return x ^ y; }); }},
       {"and", [](u32, const auto& v) { return std::accumulate(v.begin(), v.end(), ~0u, [](u32 x, u32 y) { return x & y; }); }},
       {"or", [](u32, const auto& v) { return std::accumulate(v.begin(), v.end(), 0u, [](u32 x, u32 y) { return x | y; }); }},
-      {"sum of the odd", [](u32 l, const auto& v) { return v[l] & 1 ? u32(std::popcount(lanes_where(v, [](u32 x) { return x & 1; }))) : 0; }},
+      {"sum of the odd",
+       [](u32 l, const auto& v) { return v[l] & 1 ? u32(std::popcount(lanes_where(v, [](u32 x) { return x & 1; }))) : 0; }},
   };
   auto rows = of_warps<u32>(a, columns);
   rows.push_back({"shfl of 64 bits, low", [](std::size_t i) { return static_cast<u32>(i ^ 1); }});
@@ -119,7 +130,9 @@ TEST_CASE("cooperative groups") {
   Corpus c("blocks", 53);
   const std::size_t n = 192;
   const auto a = between(c.rng, n, -100, 100);
-  const auto sum = [](const std::vector<u32>& v, u32 from, u32 to) { return std::accumulate(v.begin() + from, v.begin() + to, 0u); };
+  const auto sum = [](const std::vector<u32>& v, u32 from, u32 to) {
+    return std::accumulate(v.begin() + from, v.begin() + to, 0u);
+  };
   const auto third = [](u32 x) { return sign(x) % 3 == 0; };
   const std::vector<std::pair<const char*, OfWarp>> columns = {
       {"sum", [&](u32, const auto& v) { return sum(v, 0, 32); }},
@@ -133,12 +146,22 @@ TEST_CASE("cooperative groups") {
       {"exclusive scan of eight", [&](u32 l, const auto& v) { return sum(v, l / 8 * 8, l); }},
       {"rank of the tile, in its warp", [](u32 l, const auto&) { return l / 8; }},
       {"shfl of eight", [](u32 l, const auto& v) { return v[l / 8 * 8 + 3]; }},
-      {"ballot of eight", [](u32 l, const auto& v) { return (lanes_where(v, [](u32 x) { return sign(x) > 0; }) >> (l / 8 * 8)) & 255; }},
-      {"any of eight", [](u32 l, const auto& v) { return u32(((lanes_where(v, [](u32 x) { return sign(x) > 90; }) >> (l / 8 * 8)) & 255) != 0); }},
-      {"size of the coalesced", [&](u32 l, const auto& v) { return third(v[l]) ? u32(std::popcount(lanes_where(v, third))) : 0; }},
-      {"rank among the coalesced", [&](u32 l, const auto& v) { return third(v[l]) ? u32(std::popcount(lanes_where(v, third) & ((1u << l) - 1))) : 0; }},
-      {"size of the label", [](u32 l, const auto& v) { return u32(std::popcount(lanes_where(v, [&](u32 x) { return ((x ^ v[l]) & 1) == 0; }))); }},
-      {"sum of the label", [](u32 l, const auto& v) { return std::accumulate(v.begin(), v.end(), 0u, [&](u32 s, u32 x) { return (x ^ v[l]) & 1 ? s : s + x; }); }},
+      {"ballot of eight",
+       [](u32 l, const auto& v) { return (lanes_where(v, [](u32 x) { return sign(x) > 0; }) >> (l / 8 * 8)) & 255; }},
+      {"any of eight",
+       [](u32 l, const auto& v) {
+         return u32(((lanes_where(v, [](u32 x) { return sign(x) > 90; }) >> (l / 8 * 8)) & 255) != 0);
+       }},
+      {"size of the coalesced",
+       [&](u32 l, const auto& v) { return third(v[l]) ? u32(std::popcount(lanes_where(v, third))) : 0; }},
+      {"rank among the coalesced",
+       [&](u32 l, const auto& v) { return third(v[l]) ? u32(std::popcount(lanes_where(v, third) & ((1u << l) - 1))) : 0; }},
+      {"size of the label",
+       [](u32 l, const auto& v) { return u32(std::popcount(lanes_where(v, [&](u32 x) { return ((x ^ v[l]) & 1) == 0; }))); }},
+      {"sum of the label",
+       [](u32 l, const auto& v) {
+         return std::accumulate(v.begin(), v.end(), 0u, [&](u32 s, u32 x) { return (x ^ v[l]) & 1 ? s : s + x; });
+       }},
   };
   auto rows = of_warps<i32>(a, columns);
   const auto out = c.make<i32>(rows.size() * n);
@@ -167,7 +190,8 @@ void account(Sums& s, const std::vector<i32>& values) {
     s.above = std::max(s.above, u), s.any |= u & 0xf0f, s.parity ^= u;
     s.wraps = s.wraps >= 9 ? 0 : s.wraps + 1;
     s.down -= 3;
-    s.wide += static_cast<u64>(static_cast<std::int64_t>(v)), s.widest = std::max(s.widest, u64(u) << 20), s.swapped = s.swapped * 3 + 1;
+    s.wide += static_cast<u64>(static_cast<std::int64_t>(v)), s.widest = std::max(s.widest, u64(u) << 20),
+                                                              s.swapped = s.swapped * 3 + 1;
     s.f += static_cast<float>(v & 15), s.d += v * 0.5, h[0] += v & 3, h[1] -= 1;
   }
   s.add = static_cast<i32>(add), s.h[0] = to_half(h[0]), s.h[1] = to_half(h[1]);

@@ -69,7 +69,8 @@ class Lexer {
     }
     if (begins_word(c)) {
       const bool directive = c == '.';  // ".reg.b32" is two words
-      while ((in_word(peek()) && !(directive && at_ > begin && peek() == '.')) || (peek() == ':' && peek(1) == ':' && in_word(peek(2))))
+      while ((in_word(peek()) && !(directive && at_ > begin && peek() == '.')) ||
+             (peek() == ':' && peek(1) == ':' && in_word(peek(2))))
         at_ += peek() == ':' ? 2 : 1;
       return push(Token::kWord, begin);
     }

@@ -144,8 +144,8 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
   }
 }
 
-// LLVM 22 takes `n < 64 ? x << n : 0` for the one instruction of PTX, which shifts everything out by amounts above 63, but reads
-// 32 bits of them: of an n of 2^32 the condition would be lost. It does not see through a text.
+// LLVM 22 takes `n < 64 ? x << n : 0` for the one instruction of PTX, which shifts everything out by amounts above 63, but
+// reads 32 bits of them: of an n of 2^32 the condition would be lost. It does not see through a text.
 Value* Arithmetic::device_shift(const char* instruction, Type t, Value* x, Value* y) {
   if (t.lanes > 1)
     return each_lane(t, [&](Value* a, Value* n) { return device_shift(instruction, t.with_lanes(1), a, n); }, x, y);

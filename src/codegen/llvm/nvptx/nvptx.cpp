@@ -160,7 +160,8 @@ class Translator {
       const ir::KBuffer& buffer = k_.buffers.at(p.id);
       f->getArg(n)->setName(buffer.name);
       std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());
-      if (const auto known = promised.aligned.find(p.id); known != promised.aligned.end()) align = std::max(align, known->second);
+      if (const auto known = promised.aligned.find(p.id); known != promised.aligned.end())
+        align = std::max(align, known->second);
       f->addParamAttr(n, llvm::Attribute::getWithAlignment(c, llvm::Align(static_cast<std::uint64_t>(align & -align))));
     }
     if (entry.folded) f->getArg(maps_end)->setName("begin");

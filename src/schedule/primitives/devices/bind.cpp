@@ -22,7 +22,8 @@ void apply_bind(Context& c) {
     c.refuse("a target with blocks and threads, such as vulkan (parallel spreads over the cores of a processor)",
              std::string(c.target.text()));
   if (c.target.has_tiles() && !ir::is_block(axis))
-    c.refuse("an axis of the grid (blocks of " + std::string(c.target.text()) + " compute tiles: as_tile)", "gpu::" + c.word(1));
+    c.refuse("an axis of the grid (blocks of " + std::string(c.target.text()) + " compute tiles: as_tile)",
+             "gpu::" + c.word(1));
   if (axis == gpu::cluster_x) c.refuse("an axis of the grid or of a block (no launch has clusters yet)", "gpu::cluster_x");
   // rewrite; handles stay
   l.kind = ir::LoopKind::bound;

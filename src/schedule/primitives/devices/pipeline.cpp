@@ -78,7 +78,9 @@ void apply_pipeline(Context& c) {
 std::string line_of_pipeline(CppCall& w, const Step& s) {
   const std::string loads = stages_from(w, s, 3, &CppCall::stage), loop = w.loop(s.args[0]);
   return w.own(s.args[0]) + ".pipeline(" + loop + ", {.stages = " + std::to_string(s.args[1].value) + ", .loads = " + loads +
-         (s.args[2].value == 0 ? "})" : s.args[2].value == 1 ? ", .async_copy = true})" : ", .async_copy = true, .any_alignment = true})");
+         (s.args[2].value == 0   ? "})"
+          : s.args[2].value == 1 ? ", .async_copy = true})"
+                                 : ", .async_copy = true, .any_alignment = true})");
 }
 
 // Of all loads of a loop some.

@@ -7,8 +7,8 @@
 //
 // Tails: guard adds that condition; exact proves that the factor divides the extent; shift moves the last tile back,
 // min(io * f, M - f), and computes some iterations twice; pad computes past the extent, over storage nobody misses; peel takes
-// the iterations of the outer loop with incomplete tiles apart; cover adds the condition of guard to the stage alone, while what
-// is computed inside of the loops is computed for the whole tile.
+// the iterations of the outer loop with incomplete tiles apart; cover adds the condition of guard to the stage alone, while
+// what is computed inside of the loops is computed for the whole tile.
 //
 // A prefetch along the loop runs along the inner one afterwards, as many iterations ahead: it asks for the same lines.
 #include <ashlar/ir/vscale.h>

@@ -15,7 +15,8 @@
 //
 // Legality: REASSOC of the sums; the terms obey the rescale, term(now) = term(old) * rescale(old, now), which is looked at for
 // a few values, as it is declared and not proved. A part of the leader has the terms that the part of the sums reads, so a term
-// is bounded by its part's maximum as it was by the maximum of all: exp(x - top_rf) cannot overflow where exp(x - top) does not.
+// is bounded by its part's maximum as it was by the maximum of all: exp(x - top_rf) cannot overflow where exp(x - top) does
+// not.
 #include <algorithm>
 
 #include "schedule/calls.h"
@@ -203,9 +204,9 @@ void require_same_parts(const Context& c, const ir::Stage& terms, const ir::Stag
     c.refuse(expected, parts.name + ", whose parts have " + (term ? ir::text(term->end) : "no") + " terms, not " +
                            std::to_string(f.size));
   analysis::Facts facts = analysis::facts_of_arguments(c.p);
-  const Expr element = analysis::simplify(ir::add(f.begin, ir::add(ir::mul(ir::var(number->id, number->name), ir::index(f.size)),
-                                                                  ir::var(term->id, term->name))),
-                                          facts);
+  const Expr element = analysis::simplify(
+      ir::add(f.begin, ir::add(ir::mul(ir::var(number->id, number->name), ir::index(f.size)), ir::var(term->id, term->name))),
+      facts);
   const ir::IterVar& counts = terms.iters[f.dim];
   at_element.emplace_back(counts.id, element);
   const auto simple = [&](const Expr& e) {

@@ -86,8 +86,10 @@ TEST_CASE("CUB: selection, runs, a histogram") {
     if (rng.below(4) != 0) runs[i] = runs[i - 1];
   std::vector<int> values, lengths;
   for (const int v : runs)
-    if (values.empty() || values.back() != v) values.push_back(v), lengths.push_back(1);
-    else ++lengths.back();
+    if (values.empty() || values.back() != v)
+      values.push_back(v), lengths.push_back(1);
+    else
+      ++lengths.back();
   OnDevice<int> r(runs), out_values(n), out_lengths(n);
   REQUIRE(cub_runs(r.data(), out_values.data(), out_lengths.data(), count.data(), static_cast<int>(n)) == 0);
   expect_same("runs", count.get(), {static_cast<int>(values.size())});
@@ -114,7 +116,8 @@ TEST_CASE("CUB: radix sorts") {
     OnDevice<unsigned> k(keys), sorted(n);
     OnDevice<int> v(order), moved(n);
     REQUIRE(cub_sort_pairs(k.data(), sorted.data(), v.data(), moved.data(), static_cast<int>(n)) == 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return keys[static_cast<std::size_t>(a)] < keys[static_cast<std::size_t>(b)]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return keys[static_cast<std::size_t>(a)] < keys[static_cast<std::size_t>(b)]; });
     std::vector<unsigned> want;
     for (const int i : order) want.push_back(keys[static_cast<std::size_t>(i)]);
     expect_same("keys", sorted.get(), want);

@@ -29,7 +29,8 @@ struct Product {
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j) {
         double sum = 0;
-        for (int r = 0; r < k; ++r) sum += a[static_cast<std::size_t>(i * k + r)] * b[static_cast<std::size_t>(columns ? j * k + r : r * n + j)];
+        for (int r = 0; r < k; ++r)
+          sum += a[static_cast<std::size_t>(i * k + r)] * b[static_cast<std::size_t>(columns ? j * k + r : r * n + j)];
         d.push_back(alpha * sum + beta * c[static_cast<std::size_t>(i * n + j)]);
       }
     return d;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What programs that nvcc compiled call of the CUDA runtime, over the executor of PTX. So CUB, Thrust and CUTLASS launch their kernels by
-// their own host code, with the grids, shared memory and parameters that it chooses. The objects hold PTX alone; it is read from the
-// files that nvcc left beside them, and a kernel is found in them by its name.
+// What programs that nvcc compiled call of the CUDA runtime, over the executor of PTX. So CUB, Thrust and CUTLASS launch their
+// kernels by their own host code, with the grids, shared memory and parameters that it chooses. The objects hold PTX alone; it
+// is read from the files that nvcc left beside them, and a kernel is found in them by its name.
 //
 // A launch has run when its call returns. What it does wrong is printed, and the call returns cudaErrorLaunchFailure.
 #include "tests/ptx/corpus/programs/runtime.h"
@@ -33,7 +33,9 @@ struct Call {
 };
 
 struct Runtime {
-  Runtime() { before_totals([] { count_coverage(runtime_device().coverage()); }); }
+  Runtime() {
+    before_totals([] { count_coverage(runtime_device().coverage()); });
+  }
   static ptx::Device& runtime_device();
   ptx::Device device;
   std::map<const void*, std::string> names;  // what the host calls a kernel or a variable: its name in PTX
@@ -66,10 +68,12 @@ Entry* entry_of(const void* function) {
   return nullptr;
 }
 
-std::size_t all_threads(const std::array<std::uint32_t, 3>& v) { return std::size_t(v[0]) * std::max(v[1], 1u) * std::max(v[2], 1u); }
+std::size_t all_threads(const std::array<std::uint32_t, 3>& v) {
+  return std::size_t(v[0]) * std::max(v[1], 1u) * std::max(v[2], 1u);
+}
 
-cudaError_t launch(const void* function, const dim3& grid, const dim3& block, std::size_t shared, const std::array<std::uint32_t, 3>& cluster,
-                   void** arguments) {
+cudaError_t launch(const void* function, const dim3& grid, const dim3& block, std::size_t shared,
+                   const std::array<std::uint32_t, 3>& cluster, void** arguments) {
   Entry* e = entry_of(function);
   if (e == nullptr) return said(cudaErrorInvalidDeviceFunction);
   if (e->kernel->shared_bytes + shared > static_cast<std::size_t>(std::max(e->most_shared, 48 << 10))) {
@@ -89,9 +93,7 @@ cudaError_t launch(const void* function, const dim3& grid, const dim3& block, st
     const ptx::Report report = counted_launch(runtime().device, e->file, e->name, g, pieces);
     std::fputs(report.printed.c_str(), stdout);
     return cudaSuccess;
-  } catch (const ptx::Fault& f) {
-    std::fprintf(stderr, "%s\n", f.what());
-  } catch (const ptx::Error& f) {
+  } catch (const ptx::Fault& f) { std::fprintf(stderr, "%s\n", f.what()); } catch (const ptx::Error& f) {
     std::fprintf(stderr, "%s: line %d: %s\n", e->file.c_str(), f.line, f.what());
   }
   return said(cudaErrorLaunchFailure);
@@ -114,13 +116,17 @@ cudaError_t copied(void* to, const void* from, std::size_t bytes) {  // an addre
   return guarded([&](ashlar::ptx::Device& d) {
     const bool of_device = d.holds(number(from), bytes);
     if (!d.holds(number(to), bytes)) {
-      if (of_device) d.read(to, number(from), bytes);
-      else std::memmove(to, from, bytes);
+      if (of_device)
+        d.read(to, number(from), bytes);
+      else
+        std::memmove(to, from, bytes);
       return;
     }
     std::vector<std::byte> between(bytes);
-    if (of_device) d.read(between.data(), number(from), bytes);
-    else std::memcpy(between.data(), from, bytes);
+    if (of_device)
+      d.read(between.data(), number(from), bytes);
+    else
+      std::memcpy(between.data(), from, bytes);
     d.write(number(to), between.data(), bytes);
   });
 }
@@ -143,8 +149,12 @@ void** __cudaRegisterFatBinary(void*) {
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
 char __cudaInitModule(void**) { return 1; }
-void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) { runtime().names[host] = name; }
-void __cudaRegisterVar(void**, char* host, char*, const char* name, int, std::size_t, int, int) { runtime().names[host] = name; }
+void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+  runtime().names[host] = name;
+}
+void __cudaRegisterVar(void**, char* host, char*, const char* name, int, std::size_t, int, int) {
+  runtime().names[host] = name;
+}
 
 // ---- launches
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, void*) {
@@ -180,7 +190,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
   Entry* e = entry_of(function);
   if (e == nullptr) return said(cudaErrorInvalidDeviceFunction);
-  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) e->most_shared = value + static_cast<int>(e->kernel->shared_bytes);
+  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
+    e->most_shared = value + static_cast<int>(e->kernel->shared_bytes);
   return cudaSuccess;
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
@@ -194,7 +205,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   attributes->maxDynamicSharedSizeBytes = e->most_shared;
   return cudaSuccess;
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int threads, std::size_t, unsigned) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int threads, std::size_t,
+                                                                   unsigned) {
   *blocks = threads > 0 && threads <= 1024 ? std::min(2048 / threads, 32) : 0;
   return cudaSuccess;
 }
@@ -207,9 +219,10 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cud
 }
 
 // ---- the driver's functions that a program asks for by name
-int cuTensorMapEncodeTiled(std::uint64_t*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*, const std::uint32_t*,
-                           const std::uint32_t*, int, int, int, int);  // of tests/ptx/driver.cpp
-cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long, cudaDriverEntryPointQueryResult* found) {
+int cuTensorMapEncodeTiled(std::uint64_t*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
+                           const std::uint32_t*, const std::uint32_t*, int, int, int, int);  // of tests/ptx/driver.cpp
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* found) {
   const bool known = std::strcmp(name, "cuTensorMapEncodeTiled") == 0;
   *function = known ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled) : nullptr;
   if (found != nullptr) *found = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
@@ -229,26 +242,56 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   switch (attribute) {
-    case cudaDevAttrComputeCapabilityMajor: *value = runtime().capability / 10; return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor: *value = runtime().capability % 10; return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount: *value = 4; return cudaSuccess;  // few, so that blocks have more than one tile
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = 2048; return cudaSuccess;
-    case cudaDevAttrMaxThreadsPerBlock: *value = 1024; return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = 48 << 10; return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (runtime().capability >= 90 ? 227 : 163) << 10; return cudaSuccess;
-    case cudaDevAttrReservedSharedMemoryPerBlock: *value = 1 << 10; return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = (runtime().capability >= 90 ? 228 : 164) << 10; return cudaSuccess;
-    case cudaDevAttrWarpSize: *value = 32; return cudaSuccess;
-    case cudaDevAttrMaxGridDimX: *value = 0x7fffffff; return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = runtime().capability / 10;
+      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = runtime().capability % 10;
+      return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount:
+      *value = 4;
+      return cudaSuccess;  // few, so that blocks have more than one tile
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = 2048;
+      return cudaSuccess;
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = 1024;
+      return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = 48 << 10;
+      return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = (runtime().capability >= 90 ? 227 : 163) << 10;
+      return cudaSuccess;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      *value = 1 << 10;
+      return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = (runtime().capability >= 90 ? 228 : 164) << 10;
+      return cudaSuccess;
+    case cudaDevAttrWarpSize:
+      *value = 32;
+      return cudaSuccess;
+    case cudaDevAttrMaxGridDimX:
+      *value = 0x7fffffff;
+      return cudaSuccess;
     case cudaDevAttrMaxGridDimY:
-    case cudaDevAttrMaxGridDimZ: *value = 65535; return cudaSuccess;
-    case cudaDevAttrMemoryPoolsSupported: *value = 0; return cudaSuccess;
-    default: std::fprintf(stderr, "cudaDeviceGetAttribute: %d is not known here\n", static_cast<int>(attribute)); return said(cudaErrorInvalidValue);
+    case cudaDevAttrMaxGridDimZ:
+      *value = 65535;
+      return cudaSuccess;
+    case cudaDevAttrMemoryPoolsSupported:
+      *value = 0;
+      return cudaSuccess;
+    default:
+      std::fprintf(stderr, "cudaDeviceGetAttribute: %d is not known here\n", static_cast<int>(attribute));
+      return said(cudaErrorInvalidValue);
   }
 }
 cudaError_t cudaGetLastError() { return std::exchange(runtime().last, cudaSuccess); }
 cudaError_t cudaPeekAtLastError() { return runtime().last; }
-const char* cudaGetErrorString(cudaError_t e) { return e == cudaSuccess ? "no error" : "an error of the runtime over the executor"; }
+const char* cudaGetErrorString(cudaError_t e) {
+  return e == cudaSuccess ? "no error" : "an error of the runtime over the executor";
+}
 const char* cudaGetErrorName(cudaError_t e) { return cudaGetErrorString(e); }
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
@@ -270,7 +313,9 @@ cudaError_t cudaFree(void* address) {
   return guarded([&](ashlar::ptx::Device& d) { d.free(number(address)); });
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) { return copied(to, from, bytes); }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) { return copied(to, from, bytes); }
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
+  return copied(to, from, bytes);
+}
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   return guarded([&](ashlar::ptx::Device& d) { d.fill(number(to), static_cast<std::uint8_t>(value), bytes); });
 }

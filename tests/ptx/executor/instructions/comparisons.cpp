@@ -127,7 +127,8 @@ void setp(Decode& d) {
       each(mask, [&](int l) { second |= u32(compare(i, a[l] >> 16, b[l] >> 16)) << l; });
     else
       second = ~r;
-    const u32 compared = w.known_of(i.ops[n]) & w.known_of(i.ops[n + 1]), known_c = i.mode2 != 0 ? w.known_of(i.ops[n + 2]) : ~0u;
+    const u32 compared = w.known_of(i.ops[n]) & w.known_of(i.ops[n + 1]),
+              known_c = i.mode2 != 0 ? w.known_of(i.ops[n + 2]) : ~0u;
     const auto result = [&](const Operand& o, u32 value) {
       w.set_pred(o, mask, combined(i.mode2, value, c));
       w.know(o, mask, i.mode2 == 0 ? compared : known_logic(i.mode2 == 1, i.mode2 == 2, value, compared, c, known_c));

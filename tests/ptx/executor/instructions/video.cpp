@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// SIMD video instructions, v<operation>4 and v<operation>2: on the bytes or halves of a register, written whole (no mask of .b or .h,
-// bytes in order). With .add the parts' results are summed and added to c.
+// SIMD video instructions, v<operation>4 and v<operation>2: on the bytes or halves of a register, written whole (no mask of .b
+// or .h, bytes in order). With .add the parts' results are summed and added to c.
 #include <algorithm>
 
 #include "tests/ptx/executor/decode.h"
@@ -21,11 +21,16 @@ i64 part(u64 v, int n, int bits, bool sign) {
 
 i64 combined(u8 operation, i64 a, i64 b) {
   switch (operation) {
-    case kVideoAdd: return a + b;
-    case kVideoSub: return a - b;
-    case kVideoDistance: return a < b ? b - a : a - b;
-    case kVideoMin: return std::min(a, b);
-    default: return std::max(a, b);
+    case kVideoAdd:
+      return a + b;
+    case kVideoSub:
+      return a - b;
+    case kVideoDistance:
+      return a < b ? b - a : a - b;
+    case kVideoMin:
+      return std::min(a, b);
+    default:
+      return std::max(a, b);
   }
 }
 

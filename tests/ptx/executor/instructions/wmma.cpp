@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// wmma.load, wmma.mma, wmma.store. The document leaves open which lane and register holds which element of a fragment; here it is this:
-// slot s of lane l, of the registers' elements in order, has element 32 * s + l of the matrix by rows, and slots beyond the last element
-// begin again with the first. So what a program does to each element of a fragment it does to all copies of one.
+// wmma.load, wmma.mma, wmma.store. The document leaves open which lane and register holds which element of a fragment; here it
+// is this: slot s of lane l, of the registers' elements in order, has element 32 * s + l of the matrix by rows, and slots
+// beyond the last element begin again with the first. So what a program does to each element of a fragment it does to all
+// copies of one.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,17 +13,22 @@
 namespace ashlar::ptx {
 namespace {
 
-// Instr::extra: m, n, k. mode of load and store: the matrix, a, b, c or d; of mma: the layouts are of no effect, as fragments have none.
+// Instr::extra: m, n, k. mode of load and store: the matrix, a, b, c or d; of mma: the layouts are of no effect, as fragments
+// have none.
 struct Sizes {
   int m, n, k;
 };
-Sizes sizes_of(const Instr& i) { return {static_cast<int>(i.extra & 0xff), static_cast<int>(i.extra >> 8 & 0xff), static_cast<int>(i.extra >> 16 & 0xff)}; }
+Sizes sizes_of(const Instr& i) {
+  return {static_cast<int>(i.extra & 0xff), static_cast<int>(i.extra >> 8 & 0xff), static_cast<int>(i.extra >> 16 & 0xff)};
+}
 
 constexpr u8 kA = 0, kB = 1, kC = 2;
 struct Extent {
   int rows, columns;
 };
-Extent extent_of(const Sizes& s, u8 matrix) { return matrix == kA ? Extent{s.m, s.k} : matrix == kB ? Extent{s.k, s.n} : Extent{s.m, s.n}; }
+Extent extent_of(const Sizes& s, u8 matrix) {
+  return matrix == kA ? Extent{s.m, s.k} : matrix == kB ? Extent{s.k, s.n} : Extent{s.m, s.n};
+}
 
 int per_register(T t) { return t == T::f64 || t == T::f32 || t == T::tf32 || t == T::s32 ? 1 : 32 / bits_of(t); }
 int element_bits(T t) { return t == T::tf32 ? 32 : bits_of(t); }
@@ -78,7 +84,8 @@ u64 start_of(Warp& w, const Instr& i, u32 mask, const Operand& address, u64& str
     if (address_of(w, i, address, l) != start || (i.ops.size() == 3 && static_cast<u32>(w.src(i.ops[2], 1)[l]) != stride))
       w.fault(FaultKind::kInvalid, i, l, "the address or the stride differs between lanes");
   const u32 bytes = static_cast<u32>(element_bits(i.type) / 8);
-  if (stride * bytes % 16 != 0 && stride * bytes % 8 != 0) w.fault(FaultKind::kMisaligned, i, 0, "the stride is no multiple of 8 bytes");
+  if (stride * bytes % 16 != 0 && stride * bytes % 8 != 0)
+    w.fault(FaultKind::kMisaligned, i, 0, "the stride is no multiple of 8 bytes");
   return start;
 }
 
@@ -88,7 +95,8 @@ void each_place(Warp& w, const Instr& i, u64 start, u64 stride, const Extent& x,
   for (int row = 0; row < x.rows; ++row)
     for (int column = 0; column < x.columns; ++column) {
       const int at = row * x.columns + column, lane = at % 32;
-      const u64 n = i.mode2 != 0 ? static_cast<u64>(column) * stride + static_cast<u64>(row) : static_cast<u64>(row) * stride + static_cast<u64>(column);
+      const u64 n = i.mode2 != 0 ? static_cast<u64>(column) * stride + static_cast<u64>(row)
+                                 : static_cast<u64>(row) * stride + static_cast<u64>(column);
       f(static_cast<std::size_t>(at), lane, locate(w, i, lane, i.space, start + n * bytes, bytes, store, bytes), bytes);
     }
 }
@@ -125,11 +133,16 @@ void store(Warp& w, const Instr& i, u32 mask) {
 
 double real(T t, u64 v) {
   switch (t) {
-    case T::f16: return f16_of(v);
-    case T::bf16: return bf16_of(v & 0xffff);
-    case T::tf32: return f32_of(v & 0xffffe000u);  // the lower bits are not looked at
-    case T::f32: return f32_of(v);
-    default: return f64_of(v);
+    case T::f16:
+      return f16_of(v);
+    case T::bf16:
+      return bf16_of(v & 0xffff);
+    case T::tf32:
+      return f32_of(v & 0xffffe000u);  // the lower bits are not looked at
+    case T::f32:
+      return f32_of(v);
+    default:
+      return f64_of(v);
   }
 }
 
@@ -151,14 +164,19 @@ void multiply(Warp& w, const Instr& i, u32 mask) {
         const std::size_t p = static_cast<std::size_t>(row * s.k + k), q = static_cast<std::size_t>(k * s.n + column);
         known = known && a.known[p] && b.known[q];
         const u64 x = a.values[p], y = b.values[q];
-        if (result == T::s32) whole += i.type == T::s8 ? static_cast<i8>(x) * static_cast<i8>(y) : static_cast<u8>(x) * static_cast<u8>(y);
-        else sum = result == T::f64 ? std::fma(real(i.type, x), real(i.type, y), sum) : sum + real(i.type, x) * real(i.type, y);
+        if (result == T::s32)
+          whole += i.type == T::s8 ? static_cast<i8>(x) * static_cast<i8>(y) : static_cast<u8>(x) * static_cast<u8>(y);
+        else
+          sum = result == T::f64 ? std::fma(real(i.type, x), real(i.type, y), sum) : sum + real(i.type, x) * real(i.type, y);
       }
       if ((i.flags & 1) != 0 && result == T::s32)
         whole = std::min<i64>(std::max<i64>(whole, std::numeric_limits<i32>::min()), std::numeric_limits<i32>::max());
       d.known[at] = known;
-      d.values[at] = result == T::s32 ? static_cast<u32>(whole) : result == T::f64 ? bits_of_f64(sum) : result == T::f16 ? round_to(sum, kF16, kNearest)
-                                                              : std::isnan(sum) ? 0x7fffffff : bits_of_f32(static_cast<float>(sum));
+      d.values[at] = result == T::s32   ? static_cast<u32>(whole)
+                     : result == T::f64 ? bits_of_f64(sum)
+                     : result == T::f16 ? round_to(sum, kF16, kNearest)
+                     : std::isnan(sum)  ? 0x7fffffff
+                                        : bits_of_f32(static_cast<float>(sum));
     }
   scatter(w, i.ops[0], result, d);
 }
@@ -177,7 +195,11 @@ void sizes(Decode& d) {
   static constexpr struct {
     const char* name;
     int m, n, k;
-  } shapes[] = {{"m16n16k16", 16, 16, 16}, {"m8n32k16", 8, 32, 16}, {"m32n8k16", 32, 8, 16}, {"m16n16k8", 16, 16, 8}, {"m8n8k4", 8, 8, 4}};
+  } shapes[] = {{"m16n16k16", 16, 16, 16},
+                {"m8n32k16", 8, 32, 16},
+                {"m32n8k16", 32, 8, 16},
+                {"m16n16k8", 16, 16, 8},
+                {"m8n8k4", 8, 8, 4}};
   for (const auto& row : shapes)
     if (d.take(row.name)) {
       d.in.extra = static_cast<u64>(row.m) | static_cast<u64>(row.n) << 8 | static_cast<u64>(row.k) << 16;
@@ -232,9 +254,10 @@ void decode_product(Decode& d) {
     sum = result;
   }
   const bool reals = a == T::f16 || a == T::bf16 || a == T::tf32;
-  const bool known = a == T::f64 ? result == T::f64
-                     : reals     ? (result == T::f32 || (a == T::f16 && result == T::f16)) && (sum == T::f32 || (a == T::f16 && sum == T::f16))
-                                 : (a == T::s8 || a == T::u8) && result == T::s32;
+  const bool known =
+      a == T::f64 ? result == T::f64
+      : reals     ? (result == T::f32 || (a == T::f16 && result == T::f16)) && (sum == T::f32 || (a == T::f16 && sum == T::f16))
+                  : (a == T::s8 || a == T::u8) && result == T::s32;
   if (!known || ((d.in.flags & 1) != 0 && result != T::s32)) d.fail("operands of these types are not known");
   d.in.type = d.in.from = a;
   check(d, a);
@@ -242,7 +265,8 @@ void decode_product(Decode& d) {
   const Sizes s = sizes_of(d.in);
   d.operands(4, 4);
   d.vector(0, registers_of(result, s, kC), register_type(result), false, true);
-  d.vector(1, registers_of(a, s, kA), register_type(a), false, false), d.vector(2, registers_of(a, s, kB), register_type(a), false, false);
+  d.vector(1, registers_of(a, s, kA), register_type(a), false, false),
+      d.vector(2, registers_of(a, s, kB), register_type(a), false, false);
   d.vector(3, registers_of(sum, s, kC), register_type(sum), false, false);
   d.in.run = multiply;
 }
@@ -252,9 +276,12 @@ void decode_product(Decode& d) {
 void add_wmma(Table& t) {
   t["wmma"] = [](Decode& d) {
     switch (d.must("operation (.load, .mma, .store)", {"load", "mma", "store"})) {
-      case 0: return decode_access(d, false);
-      case 1: return decode_product(d);
-      default: return decode_access(d, true);
+      case 0:
+        return decode_access(d, false);
+      case 1:
+        return decode_product(d);
+      default:
+        return decode_access(d, true);
     }
   };
 }
