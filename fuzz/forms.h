@@ -13,10 +13,11 @@ inline constexpr std::string_view all_forms[] = {
     "fixed point", "function of a float", "saturate", "bitcast", "fp8", "packed", "select", "inferred domain", "number",
     "gather", "arithmetic of data as an index", "in_range", "tuple", "sum", "sum of products", "strict sum", "product",
     "minimum or maximum", "from", "where", "triangle", "bounds of a table", "argmax", "reducer of any order",
-    "reducer that regroups", "reducer in order", "maximum and a sum by it", "scatter", "puts", "scatter by a table", "einsum",
-    "product of tiles", "chain of windows", "gradient", "recurrence", "stage inside a recurrence", "reduction in a step", "scan",
-    "scan by a reducer", "boundary", "repeat", "mirror", "reflect", "wrap", "constant boundary", "transpose view", "slice view",
-    "reverse view", "broadcast view", "reshape view", "constant", "C function", "stage of a C function",
+    "reducer that regroups", "reducer in order", "maximum and a sum by it", "terms by a maximum", "scatter", "puts",
+    "scatter by a table", "einsum", "product of tiles", "chain of windows", "gradient", "recurrence",
+    "stage inside a recurrence", "reduction in a step", "scan", "scan by a reducer", "boundary", "repeat", "mirror", "reflect",
+    "wrap", "constant boundary", "transpose view", "slice view", "reverse view", "broadcast view", "reshape view", "constant",
+    "C function", "stage of a C function",
     // of schedules
     "scalable lanes", "tile: element by element", "tile: sum", "tile: sum that goes on", "tile of any size", "fragment",
     "broken assumption", "injective scatter at once"};

@@ -118,16 +118,38 @@ class Operators : protected Tuples {
       for (const Index& x : vars) ids.push_back(id_of(x.value.e));
       return most ? maximum(Operand(v.e), k) : minimum(Operand(v.e), k);
     });
-    const Tensor follower = compute((name + "b").c_str(), Shape::of(extents(spans)), [&](Indices at) {
-      set_vars(at, spans);
+    const bool apart = !triangle && spans.size() < 3 && s.one_in(3);  // the terms are a stage of their own, which rebase is for
+    const auto term = [&](const std::vector<Text>& own, const Expr& at) {
+      to.clear();
+      for (std::size_t d = 0; d < own.size(); ++d) to.emplace_back(ids[d], own[d].e);
+      to.emplace_back(ids.back(), at);
+      const Expr x = ir::substitute(v.e, to), w = ir::substitute(weight.e, to), top = element(leader, own);
+      return powers ? most ? exp(x - top) : exp(top - x) : select(x == top, Operand(w), Operand(0));
+    };
+    const auto own_of = [&](Indices at, const std::vector<Span>& of) {
+      set_vars(at, of);
       std::vector<Text> own;
       for (const Index& x : vars) own.push_back(x.value);
+      return own;
+    };
+    std::vector<Span> each = spans;
+    each.push_back(row);
+    Tensor terms;
+    if (apart)
+      terms = compute((name + "t").c_str(), Shape::of(extents(each)), [&](Indices at) {
+        std::vector<Text> own = own_of(at, each);
+        const Text k = own.back();
+        own.pop_back();
+        return term(own, k.e);
+      });
+    const Tensor follower = compute((name + "b").c_str(), Shape::of(extents(spans)), [&](Indices at) {
+      std::vector<Text> own = own_of(at, spans);
       const Axis k = axis_over();
-      for (std::size_t d = 0; d < own.size(); ++d) to.emplace_back(ids[d], own[d].e);
-      to.emplace_back(ids.back(), k);
-      const Expr x = ir::substitute(v.e, to), w = ir::substitute(weight.e, to), top = element(leader, own);
-      return sum(Operand(powers ? most ? exp(x - top) : exp(top - x) : select(x == top, Operand(w), Operand(0))), k);
+      if (!apart) return sum(Operand(term(own, k)), k);
+      own.push_back({k, "k"});
+      return sum(Operand(element(terms, own)), k);
     });
+    if (apart) form("terms by a maximum");
     form("maximum and a sum by it");
     made.text += "Tensor " + name + "a = compute(..., {" + written(spans) + "}, " + (most ? "maximum" : "minimum") + "(" + v.s +
                  ", k in " + (triangle ? "i + 1" : end_of(row).s) + ")), " + name + "b = compute(..., sum(" +

@@ -70,6 +70,7 @@ bool is_sum(const Expr& e) { return ir::is(e, Op::add) || ir::is(e, Op::sub); }
 // The terms of an index by the depth of the innermost loop that changes them.
 std::map<int, std::vector<std::pair<Expr, bool>>> Emitter::terms_of(const Expr& index) const {
   std::map<int, std::vector<std::pair<Expr, bool>>> terms;
+  std::vector<std::pair<Expr, bool>> numbers;
   std::vector<Term> left{{index, false}};
   while (!left.empty()) {
     const Term t = left.back();
@@ -86,44 +87,74 @@ std::map<int, std::vector<std::pair<Expr, bool>>> Emitter::terms_of(const Expr& 
       left.push_back({ir::mul(sum[1], args[1]), t.negative != ir::is(args[0], Op::sub)});
       left.push_back({ir::mul(sum[0], args[1]), t.negative});
     } else {
-      terms[depth_of(t.e)].emplace_back(t.e, t.negative);
+      (ir::is(t.e, Op::int_const) ? numbers : terms[depth_of(t.e)]).emplace_back(t.e, t.negative);
     }
   }
+  // A number stays with what changes most: it is added there once for all threads.
+  auto& last = terms.empty() ? terms[0] : terms.rbegin()->second;
+  last.insert(last.end(), numbers.begin(), numbers.end());
   return terms;
 }
 
-// Of a scalar index: the address of the element in the device's memory, of type u64 (with indices of 32 bits its index), or its
-// place in an array of the shader, which has less than 2^32 elements: words are what devices compute addresses in, and what
-// drivers see neighbours by.
+// Of a scalar index: the address of the element in the device's memory, of type u64 (with indices of 32 bits its distance in
+// bytes, of type u32), or its place in an array of the shader, which has less than 2^32 elements: words are what devices
+// compute addresses in, and what drivers see neighbours by.
 Piece Emitter::spot(const Place& p, const Expr& index) {
   if (p.kind == Place::Kind::array) return low_word(index, p.lanes);
-  Piece address{p.address, u64}, sum;
-  const auto add_to_address = [&](Piece element) {
-    const Piece wide{math.convert(i64, element).id, i64}, bytes = math.integer(i64, p.buffer->type.bytes());
-    address = {c.op(spv::OpIAdd, m.type(u64), {address.id, math.binary(Op::mul, wide, bytes).id}), u64};
-  };
+  if (m.registers.index32) return distance(index, p.buffer->type.bytes());
+  Piece address{p.address, u64};
   for (const auto& [depth, terms] : terms_of(index)) {
+    Piece sum;
     for (const auto& [e, negative] : terms) {
       kept_.push_back(e);
-      const Piece x = emit(e).pieces[0];
-      if (!sum.id)
-        sum = negative ? math.unary(Op::neg, x) : x;
-      else
-        sum = math.binary(negative ? Op::sub : Op::add, sum, x);
+      add(sum, emit(e).pieces[0], negative);
     }
-    if (!m.registers.index32) add_to_address(sum), sum = {};  // of 32 bits only the whole is known to fit
+    const Piece wide{math.convert(i64, sum).id, i64}, bytes = math.integer(i64, p.buffer->type.bytes());
+    add(address, {math.binary(Op::mul, wide, bytes).id, u64});
   }
-  return m.registers.index32 ? sum : address;
+  return address;
+}
+
+void Emitter::add(Piece& sum, Piece x, bool negative) {
+  if (sum.id)
+    sum = math.binary(negative ? Op::sub : Op::add, sum, x);
+  else
+    sum = negative ? math.unary(Op::neg, x) : x;
+}
+
+// The bytes before an element, modulo 2^32: of 32 bits only the whole is known to fit. Each term that a loop changes is
+// multiplied by itself, ko * 16 * 4 as ko * 64.
+Piece Emitter::distance(const Expr& index, std::int64_t bytes) {
+  const auto number = [&](std::int64_t n) { return math.integer(u32, static_cast<std::uint32_t>(n)); };
+  const auto word = [&](const Expr& e) {
+    kept_.push_back(e);
+    return Piece{emit(e).pieces[0].id, u32};
+  };
+  const auto in_bytes = [&](const Expr& e) {
+    std::int64_t n = 0;
+    if (ir::is_int(e, &n)) return number(n * bytes);
+    if (ir::is(e, Op::mul) && ir::is_int(ir::args_of(e)[1], &n))
+      return math.binary(Op::mul, word(ir::args_of(e)[0]), number(n * bytes));
+    return math.binary(Op::mul, word(e), number(bytes));
+  };
+  Piece all;
+  for (const auto& [depth, terms] : terms_of(index)) {
+    Piece sum;
+    for (const auto& [e, negative] : terms) add(sum, depth > 0 ? in_bytes(e) : word(e), negative);
+    add(all, depth > 0 ? sum : math.binary(Op::mul, sum, number(bytes)));
+  }
+  return all;
 }
 
 // The element so many behind.
 Piece Emitter::behind(const Place& p, Piece at, std::int64_t elements) {
   if (elements == 0) return at;
-  const std::int64_t distance = at.type == u64 ? elements * p.buffer->type.bytes() : elements / p.lanes;
+  const bool by_bytes = at.type == u64 || (at.type == u32 && p.kind == Place::Kind::device);
+  const std::int64_t distance = by_bytes ? elements * p.buffer->type.bytes() : elements / p.lanes;
   return math.binary(Op::add, at, math.integer(at.type, distance));
 }
 
-// A pointer to a value of type t that lies there. Lanes of addresses of which not all are consecutive are indices.
+// A pointer to a value of type t that lies there. Lanes whose addresses are not all neighbours are indices.
 Ref Emitter::pointer(const Place& p, Type t, Piece at) {
   if (p.kind == Place::Kind::array) {
     const Ref type = m.pointer(p.storage, m.type(held(t.element(), p.lanes)));
@@ -133,7 +164,9 @@ Ref Emitter::pointer(const Place& p, Type t, Piece at) {
   if (m.registers.index32) {
     const auto argument = k_.argument_buffers.find(p.buffer->id);
     const bool any = argument != k_.argument_buffers.end() && argument->second.order == ir::Buffer::Order::any;
-    return behind(p.address, to, math.binary(Op::mul, {at.id, i32}, math.integer(i32, p.buffer->type.bytes())), any);
+    const Piece bytes =
+        at.type == u32 ? Piece{at.id, i32} : math.binary(Op::mul, {at.id, i32}, math.integer(i32, p.buffer->type.bytes()));
+    return behind(p.address, to, bytes, any);
   }
   Ref address = at.id;
   if (!(at.type == u64)) {

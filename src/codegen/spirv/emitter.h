@@ -89,6 +89,8 @@ class Emitter {
   void store_piece(const Place&, Piece value, Piece index, std::int64_t align);
   // ---- addresses (address.cpp)
   Piece spot(const Place&, const Expr& index);
+  Piece distance(const Expr& index, std::int64_t bytes);
+  void add(Piece& sum, Piece, bool negative = false);
   Piece behind(const Place&, Piece spot, std::int64_t elements);
   Piece low_word(const Expr&, std::int64_t divisor = 1);
   int depth_of(const Expr&) const;

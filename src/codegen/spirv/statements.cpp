@@ -13,6 +13,8 @@ namespace {
 
 using Sync = ir::Sync::Kind;
 
+constexpr std::int64_t unrolled_by_drivers = 4;  // iterations
+
 // What has no counterpart in Vulkan's SPIR-V, in the words of docs/parallel.md.
 const char* foreign(Sync kind) {
   switch (kind) {
@@ -76,12 +78,13 @@ void Emitter::for_loop(const ir::KFor& s) {
     const Type type = counts ? i32 : begin.type;
     const Ref from = counts ? m.integer(i32, first) : begin.id;
     const Ref end = counts ? m.integer(i32, first + extent) : math.binary(ir::Op::add, begin, scalar(s.extent)).id;
-    depths_[s.var] = ++loops_;
+    const bool short_one = counts && extent <= unrolled_by_drivers;  // its variable is a number in the end
+    if (!short_one) depths_[s.var] = ++loops_;
     c.loop(type, from, end, [&](Ref i) {
       bind(s.var, {begin.type, {math.convert(begin.type, {i, type})}});
       statements(s.body);
     });
-    --loops_;
+    if (!short_one) --loops_;
   }
   depths_.erase(s.var);
   vars_.erase(s.var);

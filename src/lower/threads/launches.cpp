@@ -313,9 +313,27 @@ class Launcher {
     }
     return list;
   }
-  // The statement for every virtual thread that it moves with.
+  // Does it copy from shared memory to registers?
+  bool brings_from_shared(const KStmt& s) const {
+    if (const auto* loop = s.as<KFor>())
+      return loop->kind == LoopKind::vectorized && loop->body.size() == 1 && brings_from_shared(loop->body.front());
+    const auto* store = s.as<KStore>();
+    return store && kernel_.buffers.at(store->buffer).storage == ir::Storage::registers && ir::is(store->value, ir::Op::load) &&
+           kernel_.buffers.at(store->value.node()->id).storage == ir::Storage::shared;
+  }
+
+  // The statement for every virtual thread that it moves with. What comes from shared memory comes for the last of them first:
+  // loads end in order, so that a device that waits for what the first one uses has waited for all.
   KStmt for_virtual(KStmt s) const {
     const std::vector<const Virtual*> loops = virtuals_of(s);
+    if (brings_from_shared(s)) {
+      ir::Substitution turned;
+      for (const Virtual* v : loops) {
+        const Expr last = ir::sub(ir::add(ir::mul(v->loop.begin, ir::index(2)), v->loop.extent), ir::index(1));
+        turned.emplace_back(v->loop.var, ir::sub(last, ir::var(v->loop.var, v->loop.name)));
+      }
+      rewrite(s, turned);
+    }
     std::vector<KStmt> list;
     list.push_back(std::move(s));
     return std::move(within(loops, std::move(list)).front());
@@ -460,7 +478,7 @@ class Launcher {
       for (const KStmt& k : *part) collect(k, used, common);
   }
 
-  void rewrite(KStmt& s, const ir::Substitution& values) {
+  void rewrite(KStmt& s, const ir::Substitution& values) const {
     for_each_expr(s, [&](Expr& e) { e = placed(e, values); });
     for (auto* part : s.bodies())
       for (KStmt& k : *part) rewrite(k, values);

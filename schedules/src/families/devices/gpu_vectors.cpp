@@ -5,7 +5,8 @@
 //     A tile 128 x 16, B tile 16 x 128     shared memory, copied four neighbours at a time; zeros past the end
 //     for kk (4 at a time)
 //       8 rows of A, 4 of each             registers
-//       for k in 4: 8 x 4 sums             a row of B, one fma of four lanes for each row of A
+//       for k in 4                         a row of B in registers, both places before the first sum
+//         8 x 4 sums, twice                one fma of four lanes for each row of A
 //
 // With the feature dot8, products of bytes are dot products of four steps of k, for four columns at once (shader::dot4); a
 // thread's columns are then contiguous.
@@ -176,6 +177,8 @@ void vector_product(Schedule& s, const Stage& sums, const Stage& result, const T
     dotted_columns(s.cache_read(b, {sums}, Scope::registers, where), step.outer, rank_of(s, b), where);
   else if (o.transposed_b)
     row_vectors(s.cache_read(b, {sums}, Scope::registers, where), step.outer, block_k, where);
+  else if (places > 1)
+    row_vectors(s.cache_read(b, {sums}, Scope::registers, where), step.inner, lanes, where);
   if (dots) {
     sums.decompose_init(steps.outer, where);
     sums.tensorize(j.inner, shader::dot4(type_a, type_b, type, where), where);

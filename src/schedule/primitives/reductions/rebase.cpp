@@ -277,22 +277,69 @@ std::string line_of_rebase(CppCall& w, const Step& s) {
   return w.stage(s.args[0].id) + ".rebase(" + leader + ", " + rescale_text(s.args[2]) + ")";
 }
 
-// Terms of a maximum and sums that were taken apart before.
-bool draw_rebase(Draw& d) {
-  std::vector<std::pair<Id, Id>> pairs;
-  for (const auto& [id, leader] : d.p.stages) {
+struct ToRebase {
+  Id leader = 0, terms = 0;
+  std::vector<Id> sums;  // of the terms; empty: there are others, or none
+};
+
+// Maxima and minima that a stage of terms reads.
+std::vector<ToRebase> to_rebase(const Program& p) {
+  std::vector<ToRebase> all;
+  for (const auto& [id, leader] : p.stages) {
     if (leader.reducer.kind != ir::ReducerKind::maximum && leader.reducer.kind != ir::ReducerKind::minimum) continue;
-    for (const Id reader : readers_of(d.p, id))
-      if (!d.p.stage(reader).is_reduction()) pairs.emplace_back(reader, id);
+    for (const Id reader : readers_of(p, id)) {
+      if (p.stage(reader).is_reduction()) continue;
+      std::vector<Id> sums = readers_of(p, reader);
+      if (std::any_of(sums.begin(), sums.end(), [&](Id s) { return p.stage(s).reducer.kind != ir::ReducerKind::sum; }))
+        sums.clear();
+      all.push_back({id, reader, sums});
+    }
   }
-  if (pairs.empty()) return false;
-  const auto [terms, leader] = d.any(pairs);
-  const Type t = d.p.buffer(d.p.stage(leader).buffers.front()).type;
+  return all;
+}
+
+// The loop over the terms of a reduction that no step has changed.
+const Stmt* whole_loop(const Program& p, Id stage) {
+  const Stmt* found = nullptr;
+  for (const Stmt* l : loops_of(p, stage)) {
+    if (!p.axis(l->get<LoopStmt>().axis).reduce) continue;
+    if (found || p.axis(l->get<LoopStmt>().axis).parent) return nullptr;
+    found = l;
+  }
+  return found;
+}
+
+// Most often with the steps that take a maximum and sums apart: a split and an rfactor of each.
+bool draw_rebase(Draw& d) {
+  const std::vector<ToRebase> all = to_rebase(d.p);
+  if (all.empty()) return false;
+  const ToRebase r = d.any(all);
+  const Type t = d.p.buffer(d.p.stage(r.leader).buffers.front()).type;
   if (!t.is_float()) return false;
+  std::vector<Id> apart;
+  if (!r.sums.empty()) apart = r.sums, apart.insert(apart.begin(), r.leader);
+  if (std::all_of(apart.begin(), apart.end(), [&](Id s) { return whole_loop(d.p, s); }) && !apart.empty() && !d.one_in(8)) {
+    const int size = d.factor();
+    Id next = d.p.next_id;  // a split takes four ids: two axes, the outer and the inner loop
+    for (const Id s : apart) {
+      const char* tail = s == r.leader || d.one_in(2) ? "guard" : "pad";
+      d.step("split", {Arg::loop(whole_loop(d.p, s)->id), Arg::integer(size), Arg::text(tail)});
+    }
+    for (const Id s : apart) d.step("rfactor", {Arg::stage(s), Arg::loop(next + 2)}), next += 4;
+  }
+  const bool rises = d.p.stage(r.leader).reducer.kind == ir::ReducerKind::maximum;
+  bool powers = false;
+  ir::walk(d.p.stage(r.terms).values.front(), [&](const Expr& e) { return powers |= ir::is(e, ir::Op::exp), !powers; });
   const Expr old = ir::var(1, "old", t), now = ir::var(2, "now", t);
+  const Expr rescale = powers ? ir::unary(ir::Op::exp, rises ? ir::sub(old, now) : ir::sub(now, old))
+                              : ir::select(ir::eq(old, now), ir::float_const(t, 1), ir::float_const(t, 0));
   d.reassociates = true;
-  return d.step("rebase",
-                {Arg::stage(terms), Arg::stage(leader), Arg::map({1, 2}, {ir::unary(ir::Op::exp, ir::sub(old, now))})});
+  return d.step("rebase", {Arg::stage(r.terms), Arg::stage(r.leader), Arg::map({1, 2}, {rescale})});
+}
+
+bool may_rebase(const Draw& d) {
+  const std::vector<ToRebase> all = to_rebase(d.p);
+  return std::any_of(all.begin(), all.end(), [](const ToRebase& r) { return !r.sums.empty(); });
 }
 
 }  // namespace
@@ -304,7 +351,7 @@ extern constexpr Primitive rebase_primitive{
     .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_rebase,
     .cpp = line_of_rebase,
-    .draw = Drawing{.often = 1, .draw = draw_rebase},
+    .draw = Drawing{.often = 1, .draw = draw_rebase, .likely = may_rebase},
 };
 
 }  // namespace ashlar::schedule
