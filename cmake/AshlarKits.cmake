@@ -8,6 +8,12 @@
 #   can be differentiated: their derivatives are generated and compiled too. PARAMS are for all, or for one function and its
 #   derivative. TARGETS are as in ashlar_add_library, and may have processors and CUDA devices. PyTorch is not needed to build it.
 #
+# ashlar_add_jax_ops(<name> NAMESPACE <namespace> FROM <generator> OPS <function>[=<registered name>]...
+#                    [GRADIENTS <function>...] [PARAMS ...] [TARGETS <target>...] [TARGETS_FILE ...])
+#   A Python package <name> with a function of JAX for each kernel, an operator <namespace>.<function> in compiled programs; the
+#   arguments are those of ashlar_add_torch_ops. The header of XLA's FFI comes from jaxlib, in the Python that ASHLAR_JAX_PYTHON
+#   names; without, in CMake's.
+#
 # ashlar_add_python_module(<name> FROM <generator> OPS <function>[=<registered name>]... [PARAMS ...] [TARGETS ...] [TARGETS_FILE ...])
 #   A Python package <name> with a function for each kernel, on arrays of NumPy and whatever has the buffer protocol or DLPack's:
 #   an extension module for Python's limited API of 3.11. Python's headers are needed to build it.
@@ -124,8 +130,9 @@ macro(ashlar_kit_library library)
   target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)  # each library has a runtime of its own; threads outlive a dlclose
 endmacro()
 
-function(ashlar_add_torch_ops name)
-  ashlar_kit_arguments(ashlar_add_torch_ops "NAMESPACE;FROM;OPS" "GRADIENTS;")
+# The runs for a kit that has a C file and a Python module for each operator, and for its derivative. Sets init and all, of which
+# __init__.py consists.
+macro(ashlar_kit_operators kind)
   if(NOT arg_NAMESPACE MATCHES "^[A-Za-z_][A-Za-z_0-9]*$")
     message(FATAL_ERROR "${call}: a namespace has a name of letters, digits and _, not \"${arg_NAMESPACE}\"")
   endif()
@@ -133,20 +140,54 @@ function(ashlar_add_torch_ops name)
   set(all "")
   foreach(op IN LISTS arg_OPS)
     string(REGEX REPLACE "=.*$" "" f "${op}")
-    ashlar_kit_run("${op}" "${f}" "torch=${dir}/${f}.torch.c;torch_python=${package}/_${f}.py" --namespace "${arg_NAMESPACE}")
+    ashlar_kit_run("${op}" "${f}" "${kind}=${dir}/${f}.${kind}.c;${kind}_python=${package}/_${f}.py" --namespace "${arg_NAMESPACE}")
     string(APPEND init "from ._${f} import ${f}\n")
     string(APPEND all "\"${f}\", ")
     if(f IN_LIST arg_GRADIENTS)
-      ashlar_kit_run("${op}" "${f}_backward" "torch=${dir}/${f}_backward.torch.c;torch_python=${package}/_${f}_backward.py"
+      ashlar_kit_run("${op}" "${f}_backward" "${kind}=${dir}/${f}_backward.${kind}.c;${kind}_python=${package}/_${f}_backward.py"
         --namespace "${arg_NAMESPACE}" --backward "${f}")
       string(APPEND init "from . import _${f}_backward\n")
     endif()
   endforeach()
   set(ASHLAR_KIT_FILE "lib${name}.so")
-  configure_file("${ASHLAR_KITS_DIR}/torch_library.py.in" "${package}/_ashlar_library.py" @ONLY)
+  configure_file("${ASHLAR_KITS_DIR}/${kind}_library.py.in" "${package}/_ashlar_library.py" @ONLY)
+endmacro()
+
+function(ashlar_add_torch_ops name)
+  ashlar_kit_arguments(ashlar_add_torch_ops "NAMESPACE;FROM;OPS" "GRADIENTS;")
+  ashlar_kit_operators(torch)
   file(CONFIGURE OUTPUT "${package}/__init__.py" CONTENT "\"\"\"Operators of PyTorch: torch.ops.${arg_NAMESPACE}.\"\"\"\n${init}\n__all__ = [${all}]\n" @ONLY)
   ashlar_kit_library("lib${name}.so")
   target_compile_options(${name} PRIVATE -fexceptions)  # PyTorch throws through the frames of this C
+endfunction()
+
+# Where the headers of the user's jaxlib are.
+function(ashlar_jax_include_dir call out)
+  set(python "${ASHLAR_JAX_PYTHON}")
+  if(NOT python)
+    find_package(Python3 QUIET COMPONENTS Interpreter)
+    set(python "${Python3_EXECUTABLE}")
+  endif()
+  execute_process(COMMAND "${python}" -c "import jax.ffi; print(jax.ffi.include_dir())"
+    OUTPUT_VARIABLE folder ERROR_VARIABLE said RESULT_VARIABLE code OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
+  if(NOT code EQUAL 0 OR NOT EXISTS "${folder}/xla/ffi/api/c_api.h")
+    string(REGEX REPLACE "^.*\n" "" said "${said}")
+    message(FATAL_ERROR "${call}: no JAX 0.5 or later in ${python} (${said}), whose jaxlib has the header xla/ffi/api/c_api.h; "
+                        "ASHLAR_JAX_PYTHON names a Python that has it")
+  endif()
+  set(${out} "${folder}" PARENT_SCOPE)
+endfunction()
+
+function(ashlar_add_jax_ops name)
+  ashlar_kit_arguments(ashlar_add_jax_ops "NAMESPACE;FROM;OPS" "GRADIENTS;")
+  if(arg_TARGETS MATCHES "(^|;)cuda")
+    message(FATAL_ERROR "${call}: TARGETS has a CUDA device, and operators of JAX are for processors")
+  endif()
+  ashlar_jax_include_dir("${call}" include)
+  ashlar_kit_operators(jax)
+  file(CONFIGURE OUTPUT "${package}/__init__.py" CONTENT "\"\"\"Operators of JAX.\"\"\"\n${init}\n__all__ = [${all}]\n" @ONLY)
+  ashlar_kit_library("lib${name}.so")
+  target_include_directories(${name} SYSTEM PRIVATE "${include}")
 endfunction()
 
 function(ashlar_add_python_module name)

@@ -36,6 +36,8 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::explain, "explain", "", ".explain.txt", "what the kernel takes of its target, with no device present"},
       {OutputKind::torch, "torch", "", ".torch.c", "C that registers the kernel as an operator of PyTorch; needs --namespace"},
       {OutputKind::torch_python, "torch_python", "_", ".py", "the operator's Python module: fake kernel, vmap, derivative"},
+      {OutputKind::jax, "jax", "", ".jax.c", "C of the kernel as a handler of XLA's FFI, for JAX; needs --namespace"},
+      {OutputKind::jax_python, "jax_python", "_", ".py", "the Python module that makes a function of JAX of it"},
       {OutputKind::python, "python", "", ".python.c", "C of the kernel as a function of Python, for an extension module"},
       {OutputKind::python_stub, "python_stub", "", ".pyi", "the types of that function"},
       {OutputKind::cpp, "cpp", "", ".hpp", "C++17 over the header: a function on views; needs --namespace"},
@@ -62,6 +64,8 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::explain:
     case OutputKind::torch:
     case OutputKind::torch_python:
+    case OutputKind::jax:
+    case OutputKind::jax_python:
     case OutputKind::python:
     case OutputKind::python_stub:
     case OutputKind::cpp:

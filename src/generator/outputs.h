@@ -35,6 +35,8 @@ enum class OutputKind {
   explain,
   torch,
   torch_python,
+  jax,
+  jax_python,
   python,
   python_stub,
   cpp

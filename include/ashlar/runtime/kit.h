@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What all kits take of a kernel: a function that takes its inputs and makes its outputs. The generator writes one
- * ashlar_kit_op for each kernel (-e torch, -e python); ashlar/runtime/torch.h and ashlar/runtime/python.h make functions of
- * frameworks of it. */
+ * ashlar_kit_op for each kernel (-e torch, -e python, -e jax, -e onnxruntime); ashlar/runtime/torch.h, python.h, jax.h and
+ * onnxruntime.h make functions of frameworks of it. */
 #ifndef ASHLAR_RUNTIME_KIT_H
 #define ASHLAR_RUNTIME_KIT_H
 #include <ashlar/runtime/runtime.h>
@@ -34,7 +34,8 @@ typedef struct ashlar_kit_op {
   const char* name;
   const ashlar_kit_argument* arguments; /* in the order of the kernel's */
   int32_t count;
-  /* The shapes of the outputs, from those of the inputs, whose ranks are right. */
+  /* The shapes of the outputs, from those of the inputs, whose ranks are right. An extent that is not known yet is a number
+   * below 0: an output that has this extent gets the same number, and one that is computed of it -1. */
   void (*shapes)(const ashlar_tensor*, const ashlar_kit_number*, ashlar_kit_shape*);
   int (*run)(ashlar_tensor*, const ashlar_kit_number*, const ashlar_context*);
 } ashlar_kit_op;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "generator/kits/kit_c.h"
+#include "generator/kits/module_text.h"
 
 namespace ashlar::generator {
 
@@ -14,15 +15,11 @@ namespace {
 
 using ir::ArgumentKind;
 
-const char* number_type(Type t) { return t.is_float() ? "float" : t.is_bool() ? "bool" : "int"; }
-
 // "x: f32[M, N]", for people
 std::string described(const KitArgument& a) {
   if (a.scalar) return fmt::format("{}: a number, {}", a.python, ir::text(a.scalar->type));
-  std::vector<std::string> extents;
-  for (const Expr& e : a.buffer->extents) extents.push_back(ir::text(e));
-  return fmt::format("{}: {}an array [{}] of {}", a.python, a.is(ArgumentKind::output) ? "result, " : "",
-                     fmt::join(extents, ", "), ir::text(a.buffer->type));
+  return fmt::format("{}: {}an array {} of {}", a.python, a.is(ArgumentKind::output) ? "result, " : "", extents_text(*a.buffer),
+                     ir::text(a.buffer->type));
 }
 
 std::string in_c_string(const std::string& s) {
