@@ -18,6 +18,11 @@
 #   A Python package <name> with a function for each kernel, on arrays of NumPy and whatever has the buffer protocol or DLPack's:
 #   an extension module for Python's limited API of 3.11. Python's headers are needed to build it.
 #
+# ashlar_add_onnxruntime_ops(<name> NAMESPACE <namespace> FROM <generator> OPS <function>[=<registered name>]... [PARAMS ...]
+#                            [TARGETS ...] [TARGETS_FILE ...])
+#   A library lib<name>.so of custom operators of ONNX Runtime, in the domain <namespace>: sessions load it, in Python and C++.
+#   onnxruntime_c_api.h is looked for where CMake looks for headers; ASHLAR_ONNXRUNTIME_INCLUDE_DIR names another folder.
+#
 #   The folder of a package is the target property ASHLAR_PACKAGE; its parent, for PYTHONPATH, is ASHLAR_PYTHON.
 #   install(DIRECTORY "$<TARGET_PROPERTY:<name>,ASHLAR_PACKAGE>" DESTINATION ...) installs it.
 include_guard(GLOBAL)
@@ -39,7 +44,7 @@ macro(ashlar_kit_arguments function needed several)
     endif()
   endforeach()
   if(NOT name MATCHES "^[A-Za-z_][A-Za-z_0-9]*$")
-    message(FATAL_ERROR "${call}: a Python package has a name of letters, digits and _")
+    message(FATAL_ERROR "${call}: a kit has a name of letters, digits and _")
   endif()
   if(NOT TARGET "${arg_FROM}")
     message(FATAL_ERROR "${call}: FROM names no generator: \"${arg_FROM}\" (ashlar_add_generator(${arg_FROM} SOURCES ...) comes first)")
@@ -65,7 +70,7 @@ macro(ashlar_kit_arguments function needed several)
   string(REPLACE "," ";" arg_TARGETS "${arg_TARGETS}")
   ashlar_launched_here(arg_TARGETS)
   if(arg_TARGETS MATCHES "(^|;)vulkan")
-    message(FATAL_ERROR "${call}: TARGETS has vulkan, where Python has no arrays; expected processors and CUDA devices")
+    message(FATAL_ERROR "${call}: TARGETS has vulkan, which no framework has tensors of; expected processors and CUDA devices")
   endif()
   list(JOIN arg_TARGETS "," targets)
   set(files_given "")
@@ -111,18 +116,17 @@ macro(ashlar_kit_run op function outputs)
   list(APPEND files ${made})
 endmacro()
 
-# The library of the package, of the C and the objects among `files`; the others are made before.
-macro(ashlar_kit_library library)
+# The library, in a folder, of the C and the objects among `files`; the others are made before.
+macro(ashlar_kit_library library folder)
   set(others ${files})
   list(FILTER others EXCLUDE REGEX "\\.(c|h)$|\\${CMAKE_C_OUTPUT_EXTENSION}$")
   list(FILTER files INCLUDE REGEX "\\.c$|\\${CMAKE_C_OUTPUT_EXTENSION}$")
-  file(CONFIGURE OUTPUT "${package}/py.typed" CONTENT "")
   add_library(${name} MODULE ${files})
   add_custom_target(${name}_files DEPENDS ${others})
   add_dependencies(${name} ${name}_files)
   get_filename_component(stem "${library}" NAME_WE)
-  set_target_properties(${name} PROPERTIES PREFIX "" OUTPUT_NAME "${stem}" LIBRARY_OUTPUT_DIRECTORY "${package}" LINKER_LANGUAGE C
-    C_STANDARD 11 C_VISIBILITY_PRESET hidden ASHLAR_PACKAGE "${package}" ASHLAR_PYTHON "${dir}/python" ASHLAR_DIRECTORY "${dir}")
+  set_target_properties(${name} PROPERTIES PREFIX "" OUTPUT_NAME "${stem}" LIBRARY_OUTPUT_DIRECTORY "${folder}" LINKER_LANGUAGE C
+    C_STANDARD 11 C_VISIBILITY_PRESET hidden ASHLAR_DIRECTORY "${dir}")
   string(REPLACE "${stem}" "" suffix "${library}")
   set_target_properties(${name} PROPERTIES SUFFIX "${suffix}")
   target_include_directories(${name} PRIVATE "${dir}/include")
@@ -130,12 +134,30 @@ macro(ashlar_kit_library library)
   target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)  # each library has a runtime of its own; threads outlive a dlclose
 endmacro()
 
-# The runs for a kit that has a C file and a Python module for each operator, and for its derivative. Sets init and all, of which
-# __init__.py consists.
-macro(ashlar_kit_operators kind)
+# The same, in a Python package.
+macro(ashlar_kit_package library)
+  file(CONFIGURE OUTPUT "${package}/py.typed" CONTENT "")
+  ashlar_kit_library("${library}" "${package}")
+  set_target_properties(${name} PROPERTIES ASHLAR_PACKAGE "${package}" ASHLAR_PYTHON "${dir}/python")
+endmacro()
+
+# NAMESPACE is an identifier.
+macro(ashlar_kit_namespace)
   if(NOT arg_NAMESPACE MATCHES "^[A-Za-z_][A-Za-z_0-9]*$")
     message(FATAL_ERROR "${call}: a namespace has a name of letters, digits and _, not \"${arg_NAMESPACE}\"")
   endif()
+endmacro()
+
+macro(ashlar_kit_on_processors)
+  if(arg_TARGETS MATCHES "(^|;)cuda")
+    message(FATAL_ERROR "${call}: TARGETS has a CUDA device, and this kit is for processors")
+  endif()
+endmacro()
+
+# The runs for a kit that has a C file and a Python module for each operator, and for its derivative. Sets init and all, of which
+# __init__.py consists.
+macro(ashlar_kit_operators kind)
+  ashlar_kit_namespace()
   set(init "")
   set(all "")
   foreach(op IN LISTS arg_OPS)
@@ -157,7 +179,7 @@ function(ashlar_add_torch_ops name)
   ashlar_kit_arguments(ashlar_add_torch_ops "NAMESPACE;FROM;OPS" "GRADIENTS;")
   ashlar_kit_operators(torch)
   file(CONFIGURE OUTPUT "${package}/__init__.py" CONTENT "\"\"\"Operators of PyTorch: torch.ops.${arg_NAMESPACE}.\"\"\"\n${init}\n__all__ = [${all}]\n" @ONLY)
-  ashlar_kit_library("lib${name}.so")
+  ashlar_kit_package("lib${name}.so")
   target_compile_options(${name} PRIVATE -fexceptions)  # PyTorch throws through the frames of this C
 endfunction()
 
@@ -180,13 +202,11 @@ endfunction()
 
 function(ashlar_add_jax_ops name)
   ashlar_kit_arguments(ashlar_add_jax_ops "NAMESPACE;FROM;OPS" "GRADIENTS;")
-  if(arg_TARGETS MATCHES "(^|;)cuda")
-    message(FATAL_ERROR "${call}: TARGETS has a CUDA device, and operators of JAX are for processors")
-  endif()
+  ashlar_kit_on_processors()
   ashlar_jax_include_dir("${call}" include)
   ashlar_kit_operators(jax)
   file(CONFIGURE OUTPUT "${package}/__init__.py" CONTENT "\"\"\"Operators of JAX.\"\"\"\n${init}\n__all__ = [${all}]\n" @ONLY)
-  ashlar_kit_library("lib${name}.so")
+  ashlar_kit_package("lib${name}.so")
   target_include_directories(${name} SYSTEM PRIVATE "${include}")
 endfunction()
 
@@ -214,6 +234,37 @@ function(ashlar_add_python_module name)
     COMMAND ${CMAKE_COMMAND} "-DSTUBS=${stubs}" "-DBEGIN=${ASHLAR_KITS_DIR}/python_module.pyi" "-DOUT=${package}/__init__.pyi" -P "${ASHLAR_KITS_DIR}/join.cmake"
     DEPENDS ${stubs} "${ASHLAR_KITS_DIR}/python_module.pyi" "${ASHLAR_KITS_DIR}/join.cmake" VERBATIM)
   list(APPEND files "${dir}/_${name}.c" "${package}/__init__.pyi")
-  ashlar_kit_library("_${name}.abi3.so")
+  ashlar_kit_package("_${name}.abi3.so")
   target_include_directories(${name} SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
+endfunction()
+
+function(ashlar_add_onnxruntime_ops name)
+  ashlar_kit_arguments(ashlar_add_onnxruntime_ops "NAMESPACE;FROM;OPS" "")
+  ashlar_kit_on_processors()
+  ashlar_kit_namespace()
+  find_path(ASHLAR_ONNXRUNTIME_INCLUDE_DIR onnxruntime_c_api.h PATH_SUFFIXES onnxruntime onnxruntime/core/session
+    DOC "The folder of onnxruntime_c_api.h, for kits")
+  if(NOT ASHLAR_ONNXRUNTIME_INCLUDE_DIR)
+    message(FATAL_ERROR "${call}: no onnxruntime_c_api.h was found (Debian 13: libonnxruntime-dev; or the archive of a release of ONNX Runtime); "
+                        "ASHLAR_ONNXRUNTIME_INCLUDE_DIR names its folder")
+  endif()
+  file(STRINGS "${ASHLAR_ONNXRUNTIME_INCLUDE_DIR}/onnxruntime_c_api.h" version REGEX "^#define ORT_API_VERSION ")
+  string(REGEX REPLACE "[^0-9]" "" version "${version}")
+  if(NOT version GREATER_EQUAL 17)
+    message(FATAL_ERROR "${call}: ${ASHLAR_ONNXRUNTIME_INCLUDE_DIR}/onnxruntime_c_api.h is of ONNX Runtime 1.${version}, and that of 1.17 or "
+                        "later is needed")
+  endif()
+  set(ASHLAR_KIT_NAMESPACE "${arg_NAMESPACE}")
+  set(ASHLAR_KIT_DECLARED "")
+  set(ASHLAR_KIT_OPS "")
+  foreach(op IN LISTS arg_OPS)
+    string(REGEX REPLACE "=.*$" "" f "${op}")
+    ashlar_kit_run("${op}" "${f}" "onnxruntime=${dir}/${f}.onnxruntime.c")
+    string(APPEND ASHLAR_KIT_DECLARED "extern const ashlar_ort_op ${f}_onnxruntime_op;\n")
+    string(APPEND ASHLAR_KIT_OPS "&${f}_onnxruntime_op, ")
+  endforeach()
+  configure_file("${ASHLAR_KITS_DIR}/onnxruntime_library.c.in" "${dir}/${name}.c" @ONLY)
+  list(APPEND files "${dir}/${name}.c")
+  ashlar_kit_library("lib${name}.so" "${CMAKE_CURRENT_BINARY_DIR}")
+  target_include_directories(${name} SYSTEM PRIVATE "${ASHLAR_ONNXRUNTIME_INCLUDE_DIR}")
 endfunction()

@@ -38,6 +38,7 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::torch_python, "torch_python", "_", ".py", "the operator's Python module: fake kernel, vmap, derivative"},
       {OutputKind::jax, "jax", "", ".jax.c", "C of the kernel as a handler of XLA's FFI, for JAX; needs --namespace"},
       {OutputKind::jax_python, "jax_python", "_", ".py", "the Python module that makes a function of JAX of it"},
+      {OutputKind::onnxruntime, "onnxruntime", "", ".onnxruntime.c", "C of the kernel as a custom operator of ONNX Runtime"},
       {OutputKind::python, "python", "", ".python.c", "C of the kernel as a function of Python, for an extension module"},
       {OutputKind::python_stub, "python_stub", "", ".pyi", "the types of that function"},
       {OutputKind::cpp, "cpp", "", ".hpp", "C++17 over the header: a function on views; needs --namespace"},
@@ -66,6 +67,7 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::torch_python:
     case OutputKind::jax:
     case OutputKind::jax_python:
+    case OutputKind::onnxruntime:
     case OutputKind::python:
     case OutputKind::python_stub:
     case OutputKind::cpp:

@@ -37,6 +37,7 @@ enum class OutputKind {
   torch_python,
   jax,
   jax_python,
+  onnxruntime,
   python,
   python_stub,
   cpp

@@ -29,6 +29,7 @@
 #include "generator/header.h"
 #include "generator/kits/cpp.h"
 #include "generator/kits/jax.h"
+#include "generator/kits/onnxruntime.h"
 #include "generator/kits/python.h"
 #include "generator/kits/torch.h"
 #include "generator/notes.h"
@@ -232,6 +233,8 @@ std::optional<std::string> kit_text(const Parts& p, OutputKind kind, const std::
       return jax_c_text(k, p.facts, p.kit, header);
     case OutputKind::jax_python:
       return jax_python_text(k, p.facts, p.kit);
+    case OutputKind::onnxruntime:
+      return onnxruntime_c_text(k, p.facts, header);
     case OutputKind::python:
       return python_c_text(k, p.facts, header);
     case OutputKind::python_stub:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What -e torch, -e jax and --backward refuse, with which words and which exit code; nothing is written then. refusals_test.py TOOL"""
+"""What -e torch, -e jax, -e onnxruntime and --backward refuse, with which words and which exit code; nothing is written then. refusals_test.py TOOL"""
 import os
 import subprocess
 import sys
@@ -25,6 +25,8 @@ CASES = [
     ("rounded", [*jax, "-t", "vulkan"], 1, "jax: expected processors with an operating system, found vulkan"),
     ("rounded", [*jax, "-t", "cuda-sm_80"], 1, "jax: expected processors with an operating system, found a CUDA device"),
     ("rounded", [*jax, "-t", "cortex-m4"], 1, "jax: expected processors with an operating system, found a bare processor"),
+    ("double_scalar", ["-e", "onnxruntime"], 1, "onnxruntime: expected scalars of f32, integers and bool, which attributes of ONNX hold, found a of type f64"),
+    ("rounded", ["-e", "onnxruntime", "-t", "cuda-sm_80"], 1, "onnxruntime: expected processors with an operating system, found a CUDA device"),
     ("rounded", ["-e", "jax_python"], 2, "-e jax_python: expected --namespace NAME, an identifier, found \"\""),
 ]
 wrong = 0

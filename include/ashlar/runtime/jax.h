@@ -12,9 +12,6 @@
 #ifndef ASHLAR_RUNTIME_JAX_H
 #define ASHLAR_RUNTIME_JAX_H
 #include <ashlar/runtime/kit.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xla/ffi/api/c_api.h>
 
 #if XLA_FFI_API_MAJOR != 0
@@ -168,49 +165,29 @@ static inline void ashlar_jax_number(ashlar_jax_call* c, int32_t n, const void* 
              (long long)a->min, (long long)a->max);
 }
 
-static inline int64_t ashlar_jax_size(const ashlar_tensor* t) { /* in bytes */
-  int64_t bytes = t->type_bits / 8;
-  for (int32_t d = 0; d < t->ndim; ++d) bytes *= t->shape[d];
-  return bytes;
-}
-
-/* Where element `at` of the batch begins; elsewhere, in a copy, where the kernel asks for more than its address has. */
-static inline void ashlar_jax_place(ashlar_jax_call* c, int32_t n, char* at) {
-  const ashlar_kit_argument* a = &c->op->arguments[n];
-  ashlar_tensor* t = &c->tensors[n];
-  t->data = at;
-  const int64_t bytes = ashlar_jax_size(t);
-  if (a->align == 0 || (uintptr_t)at % (uintptr_t)a->align == 0 || bytes == 0) return;
-  if (c->copies[n] == NULL && posix_memalign(&c->copies[n], (size_t)(a->align < 16 ? 16 : a->align), (size_t)bytes) != 0) {
-    c->copies[n] = NULL, c->code = XLA_FFI_Error_Code_RESOURCE_EXHAUSTED;
-    snprintf(c->text, sizeof c->text, "%s: no memory for an aligned copy of %s", c->op->name, a->name);
-    return;
-  }
-  t->data = c->copies[n];
-  if (a->kind == ASHLAR_KIT_INPUT) memcpy(t->data, at, (size_t)bytes);
-}
-
 static inline void ashlar_jax_element(ashlar_jax_call* c, const int64_t* index, const ashlar_context* context) {
   char* places[ASHLAR_ABI1_MAX_ARGUMENTS];
   for (int32_t n = 0; n < c->op->count && c->text[0] == 0; ++n) {
     if (c->buffers[n] == NULL) continue;
     places[n] = (char*)c->buffers[n]->data;
     for (int32_t d = 0; d < c->batch_rank; ++d) places[n] += index[d] * c->steps[n][d];
-    if (ashlar_kit_is_tensor(&c->op->arguments[n]))
-      ashlar_jax_place(c, n, places[n]);
-    else
+    c->tensors[n].data = places[n];
+    if (!ashlar_kit_is_tensor(&c->op->arguments[n])) {
       ashlar_jax_number(c, n, places[n]);
+    } else if (ashlar_kit_align(&c->op->arguments[n], &c->tensors[n], &c->copies[n]) != 0) {
+      c->code = XLA_FFI_Error_Code_RESOURCE_EXHAUSTED;
+      snprintf(c->text, sizeof c->text, "%s: no memory for an aligned copy of %s", c->op->name, c->op->arguments[n].name);
+    }
   }
   if (c->text[0] != 0) return;
   const int code = c->op->run(c->tensors, c->numbers, context);
   if (code == ASHLAR_OK) {
     for (int32_t n = 0; n < c->op->count; ++n)
       if (c->op->arguments[n].kind == ASHLAR_KIT_OUTPUT && c->tensors[n].data != places[n])
-        memcpy(places[n], c->tensors[n].data, (size_t)ashlar_jax_size(&c->tensors[n]));
+        memcpy(places[n], c->tensors[n].data, (size_t)ashlar_kit_bytes(&c->tensors[n]));
     return;
   }
-  ashlar_error_text(context->error, c->text, sizeof c->text);
-  if (c->text[0] == 0) snprintf(c->text, sizeof c->text, "%s: %s", c->op->name, ashlar_code_name(code));
+  ashlar_kit_message(c->op, code, context->error, c->text, sizeof c->text);
   if (code == ASHLAR_E_MEMORY) c->code = XLA_FFI_Error_Code_RESOURCE_EXHAUSTED;
   if (code <= ASHLAR_E_DEVICE && code >= ASHLAR_E_ABI && code != ASHLAR_E_MEMORY) c->code = XLA_FFI_Error_Code_INTERNAL;
 }
@@ -254,7 +231,8 @@ static inline void ashlar_jax_take(ashlar_jax_call* c, const XLA_FFI_CallFrame* 
 static inline XLA_FFI_Error* ashlar_jax_operate(const ashlar_kit_op* op, XLA_FFI_CallFrame* frame) {
   ashlar_jax_call c;
   if (frame->extension_start != NULL && frame->extension_start->type == XLA_FFI_Extension_Metadata) {
-    /* Which version is this? What is used here is the same in all versions from 0.1 on: that of the caller, where it is told. */
+    /* Which version is this? What is used here is the same in all versions from 0.1 on: that of the caller, where it is told.
+     */
     XLA_FFI_Metadata* m = ((XLA_FFI_Metadata_Extension*)(void*)frame->extension_start)->metadata;
     const int told = frame->api != NULL && frame->api->api_version.major_version == XLA_FFI_API_MAJOR;
     m->api_version.major_version = XLA_FFI_API_MAJOR;

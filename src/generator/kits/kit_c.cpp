@@ -4,6 +4,7 @@
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -92,6 +93,20 @@ std::string kit_c_text(const KitInterface& k, const std::string& function) {
 std::string kit_op_text(const KitInterface& k, const std::string& function) {
   return fmt::format("{{\"{}\", ashlar_arguments, {}, ashlar_shapes, ashlar_run}}", function,
                      k.arguments().size() + k.unsolved().size());
+}
+
+void require_processors(const HeaderFacts& facts, const char* kit) {
+  if (facts.vulkan || facts.cuda || !facts.hosted)
+    refuse(kit, "processors with an operating system",
+           facts.vulkan ? "vulkan"
+           : facts.cuda ? "a CUDA device"
+                        : "a bare processor",
+           Where{});
+}
+
+void require_tensors(const HeaderFacts& facts, const char* kit) {
+  if (facts.vulkan || !facts.hosted)
+    refuse(kit, "processors with an operating system, and CUDA devices", facts.vulkan ? "vulkan" : "a bare processor", Where{});
 }
 
 }  // namespace ashlar::generator

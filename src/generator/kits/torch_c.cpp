@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -97,9 +96,7 @@ std::string torch_schema(const KitInterface& k, const std::string& function, boo
 }
 
 std::string torch_c_text(const ir::Kernel& k, const HeaderFacts& facts, const KitFacts& torch, const std::string& header) {
-  if (facts.vulkan || !facts.hosted)
-    refuse("torch", "processors with an operating system, and CUDA devices", facts.vulkan ? "vulkan" : "a bare processor",
-           Where{});
+  require_tensors(facts, "torch");
   return TorchC(k, facts, torch).text(header);
 }
 
