@@ -23,6 +23,10 @@
 #   A library lib<name>.so of custom operators of ONNX Runtime, in the domain <namespace>: sessions load it, in Python and C++.
 #   onnxruntime_c_api.h is looked for where CMake looks for headers; ASHLAR_ONNXRUNTIME_INCLUDE_DIR names another folder.
 #
+# ashlar_add_rust_crate(<name> FROM <generator> OPS <function>[=<registered name>]... [PARAMS ...] [TARGETS ...] [TARGETS_FILE ...])
+#   A crate <name> of Rust with a module for each kernel, in the folder of the target property ASHLAR_CRATE. It holds the kernels and
+#   the runtime, and needs nothing else. Rust is not needed to build it.
+#
 #   The folder of a package is the target property ASHLAR_PACKAGE; its parent, for PYTHONPATH, is ASHLAR_PYTHON.
 #   install(DIRECTORY "$<TARGET_PROPERTY:<name>,ASHLAR_PACKAGE>" DESTINATION ...) installs it.
 include_guard(GLOBAL)
@@ -267,4 +271,30 @@ function(ashlar_add_onnxruntime_ops name)
   list(APPEND files "${dir}/${name}.c")
   ashlar_kit_library("lib${name}.so" "${CMAKE_CURRENT_BINARY_DIR}")
   target_include_directories(${name} SYSTEM PRIVATE "${ASHLAR_ONNXRUNTIME_INCLUDE_DIR}")
+endfunction()
+
+function(ashlar_add_rust_crate name)
+  ashlar_kit_arguments(ashlar_add_rust_crate "FROM;OPS" "")
+  set(crate "${dir}/crate")
+  set(modules "//! Kernels that Ashlar made.\npub mod ashlar;\n")
+  foreach(op IN LISTS arg_OPS)
+    string(REGEX REPLACE "=.*$" "" f "${op}")
+    ashlar_kit_run("${op}" "${f}" "rust=${crate}/src/${f}.rs")
+    string(APPEND modules "pub mod ${f};\npub use ${f}::${f};\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${crate}/src/lib.rs" CONTENT "${modules}" @ONLY)
+  configure_file("${ASHLAR_KITS_DIR}/ashlar.rs" "${crate}/src/ashlar.rs" COPYONLY)
+  configure_file("${ASHLAR_KITS_DIR}/rust_build.rs.in" "${crate}/build.rs" @ONLY)
+  configure_file("${ASHLAR_KITS_DIR}/rust_cargo.toml.in" "${crate}/Cargo.toml" @ONLY)
+  set(modules ${files})
+  list(FILTER modules INCLUDE REGEX "\\.rs$")
+  list(FILTER files INCLUDE REGEX "\\${CMAKE_C_OUTPUT_EXTENSION}$")
+  add_library(${name} STATIC ${files})
+  add_custom_target(${name}_files DEPENDS ${modules})
+  add_dependencies(${name} ${name}_files)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C ARCHIVE_OUTPUT_DIRECTORY "${crate}/native" ASHLAR_DIRECTORY "${dir}" ASHLAR_CRATE "${crate}")
+  add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:Ashlar::Runtime> "${crate}/native" VERBATIM)
+  if(TARGET ashlar_runtime)  # of this build, not installed
+    add_dependencies(${name} ashlar_runtime)
+  endif()
 endfunction()

@@ -42,6 +42,7 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::python, "python", "", ".python.c", "C of the kernel as a function of Python, for an extension module"},
       {OutputKind::python_stub, "python_stub", "", ".pyi", "the types of that function"},
       {OutputKind::cpp, "cpp", "", ".hpp", "C++17 over the header: a function on views; needs --namespace"},
+      {OutputKind::rust, "rust", "", ".rs", "Rust over the C entries: declarations, and a function on views"},
   };
   return kinds;
 }
@@ -71,6 +72,7 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::python:
     case OutputKind::python_stub:
     case OutputKind::cpp:
+    case OutputKind::rust:
       return "";
     default:
       return missing.empty() || (missing[0] != "LLVM" && kind != OutputKind::spirv) ? "" : missing[0];

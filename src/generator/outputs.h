@@ -40,7 +40,8 @@ enum class OutputKind {
   onnxruntime,
   python,
   python_stub,
-  cpp
+  cpp,
+  rust
 };
 
 struct OutputKindInfo {

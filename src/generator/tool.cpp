@@ -31,6 +31,7 @@
 #include "generator/kits/jax.h"
 #include "generator/kits/onnxruntime.h"
 #include "generator/kits/python.h"
+#include "generator/kits/rust.h"
 #include "generator/kits/torch.h"
 #include "generator/notes.h"
 #include "generator/pipeline.h"
@@ -239,6 +240,8 @@ std::optional<std::string> kit_text(const Parts& p, OutputKind kind, const std::
       return python_c_text(k, p.facts, header);
     case OutputKind::python_stub:
       return python_stub_text(k);
+    case OutputKind::rust:
+      return rust_text(k, p.facts);
     case OutputKind::cpp:
       return cpp_text(k, p.facts, p.kit.ns, header);
     default:

@@ -51,6 +51,12 @@ std::optional<KitSymbol> read(const Expr& extent, const std::vector<KitSymbol>& 
 
 }  // namespace
 
+void require_plain(const ir::Buffer& b, const char* kit) {
+  if (!b.packed_by_caller && !b.type.is_packed()) return;
+  refuse(kit, "tensors in their own layout, of types with at least a byte",
+         b.name + (b.packed_by_caller ? ", packed by the caller" : fmt::format(" of type {}", ir::text(b.type))), b.where);
+}
+
 std::pair<std::int64_t, std::int64_t> integer_range(Type t) {
   const int bits = t.is_bool() ? 1 : t.is_index() ? 64 : t.bits;
   if (t.is_bool() || t.is_unsigned()) return {0, bits == 64 ? INT64_MAX : (std::int64_t{1} << bits) - 1};
@@ -85,12 +91,7 @@ KitInterface::KitInterface(const ir::Kernel& k, std::span<const ir::Argument> ar
     } else {
       argument.buffer = &k.argument_buffers.at(a.id);
       argument.name = argument.buffer->name;
-      if (argument.buffer->packed_by_caller || argument.buffer->type.is_packed())
-        refuse(kit, "tensors in their own layout, of types with at least a byte",
-               fmt::format("{}{}", argument.name,
-                           argument.buffer->packed_by_caller ? ", packed by the caller"
-                                                             : fmt::format(" of type {}", ir::text(argument.buffer->type))),
-               argument.buffer->where);
+      require_plain(*argument.buffer, kit);
     }
     argument.python = unique(argument.name);
   }

@@ -77,6 +77,8 @@ KitInterface forward_interface(const ir::Kernel&, const KitFacts&, const char* k
 // "scale(x: f32[M, N], gain: f32) -> y: f32[M, N]": what the files of an operator, which one run writes, agree on.
 std::string signature_text(const KitInterface&, const std::string& function);
 
+// Refused, in the name of `kit`: a tensor that the caller packs, and one with two elements to a byte.
+void require_plain(const ir::Buffer&, const char* kit);
 std::pair<std::int64_t, std::int64_t> integer_range(Type);  // of a scalar that is no float, as far as int64_t has it
 std::string python_name(std::string name);                  // never a keyword of Python, nor a name that generated modules use
 
