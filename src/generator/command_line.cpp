@@ -27,7 +27,7 @@ const char* const options_help =
     "  --size SYMBOL=N         the size at which -e explain counts; may be given for each symbol\n"
     "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
     "  --backward FUNCTION     instead of what the generator computes, its derivative, for the FUNCTION of another run\n"
-    "  --namespace NAME        of the operators that -e torch registers, and of the function of -e cpp\n"
+    "  --namespace NAME        of the operators that -e torch and -e jax register, and of the function of -e cpp\n"
     "  --trace                 prints each schedule step and what it changed in the program\n"
     "  --quiet                 no notes on stderr of what will be slow or was chosen\n"
     "  --time-passes           prints the CPU milliseconds of each pass\n"

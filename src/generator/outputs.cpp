@@ -36,9 +36,13 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::explain, "explain", "", ".explain.txt", "what the kernel takes of its target, with no device present"},
       {OutputKind::torch, "torch", "", ".torch.c", "C that registers the kernel as an operator of PyTorch; needs --namespace"},
       {OutputKind::torch_python, "torch_python", "_", ".py", "the operator's Python module: fake kernel, vmap, derivative"},
+      {OutputKind::jax, "jax", "", ".jax.c", "C of the kernel as a handler of XLA's FFI, for JAX; needs --namespace"},
+      {OutputKind::jax_python, "jax_python", "_", ".py", "the Python module that makes a function of JAX of it"},
+      {OutputKind::onnxruntime, "onnxruntime", "", ".onnxruntime.c", "C of the kernel as a custom operator of ONNX Runtime"},
       {OutputKind::python, "python", "", ".python.c", "C of the kernel as a function of Python, for an extension module"},
       {OutputKind::python_stub, "python_stub", "", ".pyi", "the types of that function"},
       {OutputKind::cpp, "cpp", "", ".hpp", "C++17 over the header: a function on views; needs --namespace"},
+      {OutputKind::rust, "rust", "", ".rs", "Rust over the C entries: declarations, and a function on views"},
   };
   return kinds;
 }
@@ -62,9 +66,13 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::explain:
     case OutputKind::torch:
     case OutputKind::torch_python:
+    case OutputKind::jax:
+    case OutputKind::jax_python:
+    case OutputKind::onnxruntime:
     case OutputKind::python:
     case OutputKind::python_stub:
     case OutputKind::cpp:
+    case OutputKind::rust:
       return "";
     default:
       return missing.empty() || (missing[0] != "LLVM" && kind != OutputKind::spirv) ? "" : missing[0];

@@ -35,9 +35,13 @@ enum class OutputKind {
   explain,
   torch,
   torch_python,
+  jax,
+  jax_python,
+  onnxruntime,
   python,
   python_stub,
-  cpp
+  cpp,
+  rust
 };
 
 struct OutputKindInfo {

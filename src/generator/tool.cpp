@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include <ashlar/codegen/abi_layout.h>
@@ -27,7 +28,10 @@
 #include "generator/command_line.h"
 #include "generator/header.h"
 #include "generator/kits/cpp.h"
+#include "generator/kits/jax.h"
+#include "generator/kits/onnxruntime.h"
 #include "generator/kits/python.h"
+#include "generator/kits/rust.h"
 #include "generator/kits/torch.h"
 #include "generator/notes.h"
 #include "generator/pipeline.h"
@@ -146,7 +150,7 @@ struct Parts {
   std::vector<ir::Kernel> kernels;  // in the same order
   std::vector<Params> params;       // every Param with its value, so too
   HeaderFacts facts;
-  TorchFacts torch;
+  KitFacts kit;
 };
 
 void describe(const Target& target, HeaderFacts& facts) {
@@ -219,6 +223,32 @@ void add_tiles(FileSet& files, const Part& part, const Output& o, Where where) {
   }
 }
 
+std::optional<std::string> kit_text(const Parts& p, OutputKind kind, const std::string& header) {
+  const ir::Kernel& k = p.kernels[0];
+  switch (kind) {
+    case OutputKind::torch:
+      return torch_c_text(k, p.facts, p.kit, header);
+    case OutputKind::torch_python:
+      return torch_python_text(k, p.facts, p.kit);
+    case OutputKind::jax:
+      return jax_c_text(k, p.facts, p.kit, header);
+    case OutputKind::jax_python:
+      return jax_python_text(k, p.facts, p.kit);
+    case OutputKind::onnxruntime:
+      return onnxruntime_c_text(k, p.facts, header);
+    case OutputKind::python:
+      return python_c_text(k, p.facts, header);
+    case OutputKind::python_stub:
+      return python_stub_text(k);
+    case OutputKind::rust:
+      return rust_text(k, p.facts);
+    case OutputKind::cpp:
+      return cpp_text(k, p.facts, p.kit.ns, header);
+    default:
+      return std::nullopt;
+  }
+}
+
 FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line_tables,
                    [[maybe_unused]] std::vector<PassTime>* times, Where where) {
   FileSet files;
@@ -249,11 +279,7 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line
     if (o.kind == OutputKind::c) files.add(o.path, c_text(p, outputs, o, line_tables));
     if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
     if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
-    if (o.kind == OutputKind::torch) files.add(o.path, torch_c_text(p.kernels[0], p.facts, p.torch, header_name(p, outputs)));
-    if (o.kind == OutputKind::python) files.add(o.path, python_c_text(p.kernels[0], p.facts, header_name(p, outputs)));
-    if (o.kind == OutputKind::cpp) files.add(o.path, cpp_text(p.kernels[0], p.facts, p.torch.ns, header_name(p, outputs)));
-    if (o.kind == OutputKind::python_stub) files.add(o.path, python_stub_text(p.kernels[0]));
-    if (o.kind == OutputKind::torch_python) files.add(o.path, torch_python_text(p.kernels[0], p.facts, p.torch));
+    if (std::optional<std::string> text = kit_text(p, o.kind, header_name(p, outputs))) files.add(o.path, std::move(*text));
   }
   return files;
 }
@@ -355,7 +381,9 @@ auto traced(const TraceText& trace, ToolResult& result, F&& run) {
 
 void require_namespace(const CommandLine& c, const std::vector<Output>& outputs) {
   for (const Output& o : outputs) {
-    if (o.kind != OutputKind::torch && o.kind != OutputKind::torch_python && o.kind != OutputKind::cpp) continue;
+    static constexpr OutputKind named[] = {OutputKind::torch, OutputKind::torch_python, OutputKind::jax, OutputKind::jax_python,
+                                           OutputKind::cpp};
+    if (std::find(std::begin(named), std::end(named), o.kind) == std::end(named)) continue;
     if (c.ns.empty() || codegen::c_identifier(c.ns) != c.ns)
       throw UsageError(fmt::format("-e {}: expected --namespace NAME, an identifier, found \"{}\"", info(o.kind).name, c.ns));
   }
@@ -416,7 +444,7 @@ void generate(const CommandLine& c, ToolResult& result) {
       part.explanation = target.is_gpu() ? explain(compilation.kernel, target, c.sizes, r.where)
                                          : explain(*compilation.schedule, c.sizes, r.where);
     describe(target, p.facts);
-    p.torch = {c.ns, c.of, compilation.kept, compilation.weights};
+    p.kit = {c.ns, c.of, compilation.kept, compilation.weights};
     Params& params = p.params.emplace_back();
     by_default = by_default || compilation.made.record->by_default;
     for (const detail::ParamInfo& param : compilation.made.record->params) params.emplace_back(param.name, param.value);

@@ -17,6 +17,18 @@ class HalfScalar : public Generator {
 };
 ASHLAR_GENERATOR(HalfScalar, "half_scalar");
 
+class DoubleScalar : public Generator {
+ public:
+  Symbol N{"N"};
+  Input x{"x", f64, {N}};
+  Scalar a{"a", f64};
+  Output y{"y", f64, {N}};
+  void algorithm() override {
+    y = compute("y", {N}, [&](Var i) { return x(i) * a; });
+  }
+};
+ASHLAR_GENERATOR(DoubleScalar, "double_scalar");
+
 class FourBits : public Generator {
  public:
   Symbol N{"N"};

@@ -7,8 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import loading
 
 parent, package = os.path.split(os.path.dirname(os.path.abspath(sys.argv[1])))
 sys.path.insert(0, parent)
@@ -252,46 +253,12 @@ class Transforms(unittest.TestCase):
         self.assertTrue(torch.equal(torch.compile(f, fullgraph=True, backend="aot_eager")(x), f(x)))
 
 
-class Loading(unittest.TestCase):
-    """In processes of their own, which must end with an exception and no signal."""
-
-    def run_python(self, code, folder=parent):
-        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": folder})
-        self.assertGreaterEqual(ran.returncode, 0, ran.stderr)
-        return ran.stderr
-
-    def copy(self, change):
-        folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, folder)
-        shutil.copytree(os.path.join(parent, package), os.path.join(folder, package))
-        change(os.path.join(folder, package))
-        return folder
-
-    def edit(self, module, old, new):
-        def change(folder):
-            path = os.path.join(folder, module)
-            with open(path) as f:
-                text = f.read()
-            self.assertIn(old, text)
-            with open(path, "w") as f:
-                f.write(text.replace(old, new))
-        return change
+class Loading(loading.Package):
+    parent, name, twice = parent, package, "PyTorch refuses the operator ashlar_test::"
 
     def test_too_old(self):
         self.assertIn(f"ImportError: {package} needs PyTorch 2.9 or later, found 2.4.1",
                       self.run_python(f"import torch; torch.__version__ = '2.4.1'; import {package}"))
-
-    def test_no_library(self):
-        folder = self.copy(lambda f: os.remove(os.path.join(f, f"lib{package}.so")))
-        self.assertIn("its library: was it built?", self.run_python(f"import {package}", folder))
-
-    def test_other_machine(self):
-        def another(folder):
-            path = os.path.join(folder, f"lib{package}.so")
-            with open(path, "r+b") as f:
-                f.seek(18)  # e_machine
-                f.write(b"\x16\x00")  # S/390
-        self.assertIn("this system cannot load its library", self.run_python(f"import {package}", self.copy(another)))
 
     def test_other_run(self):
         other = self.copy(self.edit("_swish.py", "swish(Tensor x, float beta)", "swish(Tensor x)"))
@@ -299,11 +266,6 @@ class Loading(unittest.TestCase):
                       self.run_python(f"import {package}", other))
         other = self.copy(self.edit("_swish.py", 'require("swish"', 'require("swash"'))
         self.assertIn("its library has no operator swash", self.run_python(f"import {package}", other))
-
-    def test_twice(self):
-        other = self.copy(lambda f: os.rename(f, os.path.join(os.path.dirname(f), "again")))
-        said = self.run_python(f"import {package}, sys; sys.path.insert(0, {other!r}); import again")
-        self.assertIn("PyTorch refuses the operator ashlar_test::", said)
 
     def test_without_torch(self):
         library = os.path.join(parent, package, f"lib{package}.so")

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The form in which a kernel goes into a kit: a function from inputs to newly made outputs. The generator writes one
- * ashlar_kit_op for each kernel (-e torch, -e python); ashlar/runtime/torch.h and ashlar/runtime/python.h turn it into a
- * function of the framework. */
+ * ashlar_kit_op for each kernel (-e torch, -e python, -e jax, -e onnxruntime); ashlar/runtime/torch.h, python.h, jax.h and
+ * onnxruntime.h turn it into a function of the framework. */
 #ifndef ASHLAR_RUNTIME_KIT_H
 #define ASHLAR_RUNTIME_KIT_H
 #include <ashlar/runtime/runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
   ASHLAR_KIT_INPUT,
@@ -34,12 +37,37 @@ typedef struct ashlar_kit_op {
   const char* name;
   const ashlar_kit_argument* arguments; /* in the kernel's order */
   int32_t count;
-  /* Computes the shapes of the outputs from those of the inputs, whose ranks have been checked. */
+  /* Computes the shapes of the outputs from those of the inputs, whose ranks have been checked. An extent below 0 is not
+   * known yet: an output with this extent gets the same number, and an extent computed from it is -1. */
   void (*shapes)(const ashlar_tensor*, const ashlar_kit_number*, ashlar_kit_shape*);
   int (*run)(ashlar_tensor*, const ashlar_kit_number*, const ashlar_context*);
 } ashlar_kit_op;
 
 static inline int ashlar_kit_is_tensor(const ashlar_kit_argument* a) { return a->kind <= ASHLAR_KIT_OUTPUT; }
+
+static inline int64_t ashlar_kit_bytes(const ashlar_tensor* t) { /* of a dense tensor */
+  int64_t bytes = t->type_bits / 8;
+  for (int32_t d = 0; d < t->ndim; ++d) bytes *= t->shape[d];
+  return bytes;
+}
+
+/* Memory of a dense tensor that has the alignment which the kernel asks for: its own, or else *copy, to be freed, of an input
+ * with its elements. Returns 0, or 1 where there is no memory. */
+static inline int ashlar_kit_align(const ashlar_kit_argument* a, ashlar_tensor* t, void** copy) {
+  const int64_t bytes = ashlar_kit_bytes(t);
+  if (a->align == 0 || (uintptr_t)t->data % (uintptr_t)a->align == 0 || bytes == 0) return 0;
+  if (*copy == NULL && posix_memalign(copy, (size_t)(a->align < 16 ? 16 : a->align), (size_t)bytes) != 0)
+    return *copy = NULL, 1;
+  if (a->kind == ASHLAR_KIT_INPUT) memcpy(*copy, t->data, (size_t)bytes);
+  t->data = *copy;
+  return 0;
+}
+
+/* What a call that failed says. */
+static inline void ashlar_kit_message(const ashlar_kit_op* op, int code, const ashlar_error* error, char* text, size_t room) {
+  ashlar_error_text(error, text, room);
+  if (text[0] == 0) snprintf(text, room, "%s: %s", op->name, ashlar_code_name(code));
+}
 
 #ifndef ASHLAR_FLOOR_DIV
 #define ASHLAR_FLOOR_DIV

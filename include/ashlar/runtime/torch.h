@@ -242,8 +242,7 @@ static inline void ashlar_torch_run(ashlar_torch_call* c, bool cuda, int32_t dev
   const int code = c->op->kit.run(c->tensors, c->numbers, &context);
   if (guard != NULL) (void)ashlar_torch.aoti_torch_delete_cuda_guard(guard);
   if (code == ASHLAR_OK) return;
-  ashlar_error_text(&error, c->text, sizeof c->text);
-  if (c->text[0] == 0) snprintf(c->text, sizeof c->text, "%s: %s", c->op->kit.name, ashlar_code_name(code));
+  ashlar_kit_message(&c->op->kit, code, &error, c->text, sizeof c->text);
   if (code == ASHLAR_E_STRIDE && error.argument >= 0 && error.argument < c->op->kit.count &&
       c->op->kit.arguments[error.argument].kind == ASHLAR_KIT_INPUT)
     snprintf(c->text + strlen(c->text), sizeof c->text - strlen(c->text), "; pass %s.contiguous()",

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "generator/kits/interface.h"
+
 namespace ashlar::generator {
 
 std::string cpp_text(const ir::Kernel& k, const HeaderFacts& facts, const std::string& ns, const std::string& header) {
@@ -21,8 +23,7 @@ std::string cpp_text(const ir::Kernel& k, const HeaderFacts& facts, const std::s
       continue;
     }
     const ir::Buffer& b = k.argument_buffers.at(a.id);
-    if (b.packed_by_caller || b.type.is_packed())
-      refuse("cpp", "tensors in their own layout, of types with at least a byte", b.name, b.where);
+    require_plain(b, "cpp");
     const std::string name = layout.field(Kind::pointer, a.id).name;
     const codegen::TensorType type = codegen::tensor_type(b.type);
     parameters.push_back(fmt::format("const ashlar::views::View<{}{}, {}>& {}",

@@ -35,9 +35,9 @@ std::string index_text(const Expr& e, const IndexNames& names, Syntax syntax, co
     case ir::Op::mod:
       return fmt::format(fmt::runtime(c ? "({0} - ashlar_floor_div({0}, {1}) * {1})" : "({0} % {1})"), arg(0), arg(1));
     case ir::Op::min:
-      return fmt::format(fmt::runtime(c ? "({0} < {1} ? {0} : {1})" : "torch.sym_min({0}, {1})"), arg(0), arg(1));
+      return fmt::format(fmt::runtime(c ? "({0} < {1} ? {0} : {1})" : "library.sym_min({0}, {1})"), arg(0), arg(1));
     case ir::Op::max:
-      return fmt::format(fmt::runtime(c ? "({0} > {1} ? {0} : {1})" : "torch.sym_max({0}, {1})"), arg(0), arg(1));
+      return fmt::format(fmt::runtime(c ? "({0} > {1} ? {0} : {1})" : "library.sym_max({0}, {1})"), arg(0), arg(1));
     case ir::Op::logic_not:
       return fmt::format(fmt::runtime(c ? "(!{})" : "(not {})"), arg(0));
     case ir::Op::select:

@@ -12,17 +12,19 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace ashlar::generator {
 
 namespace {
 
 // Keywords, and the names that generated modules use themselves.
-constexpr std::array reserved = {"False",   "None",     "True",   "and",    "as",     "assert", "async",  "await",    "break",
-                                 "class",   "continue", "def",    "del",    "elif",   "else",   "except", "finally",  "for",
-                                 "from",    "global",   "if",     "import", "in",     "is",     "lambda", "nonlocal", "not",
-                                 "or",      "pass",     "raise",  "return", "try",    "while",  "with",   "yield",    "torch",
-                                 "library", "out",      "shapes", "ctx",    "inputs", "self"};
+constexpr std::array reserved = {"False",   "None",     "True",     "and",    "as",       "assert", "async",  "await",
+                                 "break",   "class",    "continue", "def",    "del",      "elif",   "else",   "except",
+                                 "finally", "for",      "from",     "global", "if",       "import", "in",     "is",
+                                 "lambda",  "nonlocal", "not",      "or",     "pass",     "raise",  "return", "try",
+                                 "while",   "with",     "yield",    "torch",  "library",  "out",    "shapes", "ctx",
+                                 "inputs",  "self",     "jax",      "saved",  "gradients"};
 
 // What this dimension says of a symbol, where it has one unknown alone: (told - constant - the others) / coefficient.
 std::optional<KitSymbol> read(const Expr& extent, const std::vector<KitSymbol>& solved) {
@@ -48,6 +50,19 @@ std::optional<KitSymbol> read(const Expr& extent, const std::vector<KitSymbol>& 
 }
 
 }  // namespace
+
+void require_plain(const ir::Buffer& b, const char* kit) {
+  if (!b.packed_by_caller && !b.type.is_packed()) return;
+  refuse(kit, "tensors in their own layout, of types with at least a byte",
+         b.name + (b.packed_by_caller ? ", packed by the caller" : fmt::format(" of type {}", ir::text(b.type))), b.where);
+}
+
+std::pair<std::int64_t, std::int64_t> integer_range(Type t) {
+  const int bits = t.is_bool() ? 1 : t.is_index() ? 64 : t.bits;
+  if (t.is_bool() || t.is_unsigned()) return {0, bits == 64 ? INT64_MAX : (std::int64_t{1} << bits) - 1};
+  const std::int64_t most = bits == 64 ? INT64_MAX : (std::int64_t{1} << (bits - 1)) - 1;
+  return {-most - 1, most};
+}
 
 std::string python_name(std::string name) {
   name = codegen::c_identifier(name);
@@ -76,12 +91,7 @@ KitInterface::KitInterface(const ir::Kernel& k, std::span<const ir::Argument> ar
     } else {
       argument.buffer = &k.argument_buffers.at(a.id);
       argument.name = argument.buffer->name;
-      if (argument.buffer->packed_by_caller || argument.buffer->type.is_packed())
-        refuse(kit, "tensors in their own layout, of types with at least a byte",
-               fmt::format("{}{}", argument.name,
-                           argument.buffer->packed_by_caller ? ", packed by the caller"
-                                                             : fmt::format(" of type {}", ir::text(argument.buffer->type))),
-               argument.buffer->where);
+      require_plain(*argument.buffer, kit);
     }
     argument.python = unique(argument.name);
   }
@@ -134,6 +144,31 @@ std::string KitInterface::value_text(const KitSymbol& s, const std::string& told
 
 std::string KitInterface::extent_text(const Expr& extent, Syntax syntax) const {
   return index_text(extent, names_, syntax, kit_);
+}
+
+KitInterface forward_interface(const ir::Kernel& k, const KitFacts& facts, const char* kit) {
+  const auto count = static_cast<std::ptrdiff_t>(facts.forward_arguments + facts.forward_outputs);
+  std::vector<ir::Argument> list(k.arguments.begin(), k.arguments.begin() + count);
+  for (std::size_t n = facts.forward_arguments; n < list.size(); ++n) list[n].kind = ir::ArgumentKind::output;
+  return KitInterface(k, list, kit);
+}
+
+std::string signature_text(const KitInterface& k, const std::string& function) {
+  std::vector<std::string> parameters, results;
+  for (const KitArgument& a : k.arguments()) {
+    std::string text = fmt::format("{}: {}", a.name, ir::text(a.buffer ? a.buffer->type : a.scalar->type));
+    if (a.buffer) {
+      std::vector<std::string> extents;
+      for (const Expr& e : a.buffer->extents) extents.push_back(ir::text(e));
+      text += fmt::format("[{}]", fmt::join(extents, ", "));
+    }
+    (a.is(ir::ArgumentKind::output) ? results : parameters).push_back(std::move(text));
+  }
+  for (ir::Id id : k.unsolved()) parameters.push_back(k.symbol_name(id));
+  std::string text = fmt::format("{}({}) -> {}", function, fmt::join(parameters, ", "), fmt::join(results, ", "));
+  for (char& c : text)  // of strings in C and Python
+    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
+  return text;
 }
 
 }  // namespace ashlar::generator

@@ -11,6 +11,7 @@
 // Symbols are solved in the order of the inputs and their dimensions, as the runtime does (runtime/desc.h).
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ashlar/ir/kernel.h>
@@ -63,6 +64,22 @@ class KitInterface {
   IndexNames names_;
 };
 
-std::string python_name(std::string name);  // never a keyword of Python, nor a name that generated modules use
+struct KitFacts {
+  std::string ns;  // of the operators: torch.ops.ns
+  // Of a kernel that --backward made: the operator whose derivative it is, and how many of its arguments that has in front (all
+  // but its outputs) and how many outputs; backward.h has their order. Empty: an operator by itself.
+  std::string backward_of;
+  std::size_t forward_arguments = 0, forward_outputs = 0;
+};
+// Of the operator whose derivative a kernel is.
+KitInterface forward_interface(const ir::Kernel&, const KitFacts&, const char* kit);
+
+// "scale(x: f32[M, N], gain: f32) -> y: f32[M, N]": what the files of an operator, which one run writes, agree on.
+std::string signature_text(const KitInterface&, const std::string& function);
+
+// Refused, in the name of `kit`: a tensor that the caller packs, and one with two elements to a byte.
+void require_plain(const ir::Buffer&, const char* kit);
+std::pair<std::int64_t, std::int64_t> integer_range(Type);  // of a scalar that is no float, as far as int64_t has it
+std::string python_name(std::string name);                  // never a keyword of Python, nor a name that generated modules use
 
 }  // namespace ashlar::generator

@@ -2,7 +2,9 @@
 #include "generator/kits/kit_c.h"
 
 #include <ashlar/codegen/abi_layout.h>
+#include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,26 +30,38 @@ std::string argument_text(const KitArgument& a) {
   const Type t = a.scalar->type;
   if (t.is_float()) return row(a.name, a.python, "ASHLAR_KIT_REAL, 0, 0, 0, 0, 0");
   if (t.is_bool()) return row(a.name, a.python, "ASHLAR_KIT_BOOLEAN, 0, 0, 0, 0, 0");
-  const int bits = t.is_index() ? 64 : t.bits;
-  const std::int64_t most = bits == 64 ? INT64_MAX : (std::int64_t{1} << (t.is_unsigned() ? bits : bits - 1)) - 1;
-  const std::string least = t.is_unsigned() ? "0" : fmt::format("-INT64_C({}) - 1", most);
-  return row(a.name, a.python, fmt::format("ASHLAR_KIT_INTEGER, 0, 0, {}, INT64_C({}), 0", least, most));
+  const auto [least, most] = integer_range(t);
+  const std::string from = least == 0 ? "0" : fmt::format("-INT64_C({}) - 1", most);
+  return row(a.name, a.python, fmt::format("ASHLAR_KIT_INTEGER, 0, 0, {}, INT64_C({}), 0", from, most));
+}
+
+// "N < 0 || M < 0 ? -1 : N + M": with an extent that is not known yet, the sum is not either. One symbol alone keeps its value.
+std::string known_text(const Expr& value, const std::string& text, const std::vector<std::string>& names) {
+  if (names.empty() || ir::is(value, ir::Op::var)) return text;
+  return fmt::format("{} < 0 ? -1 : {}", fmt::join(names, " < 0 || "), text);
 }
 
 std::string shapes_text(const KitInterface& k) {
   std::string t =
       "static void ashlar_shapes(const ashlar_tensor *ashlar_t, const ashlar_kit_number *ashlar_n, ashlar_kit_shape *ashlar_s) "
       "{\n  (void)ashlar_t, (void)ashlar_n, (void)ashlar_s;\n";
-  for (const KitSymbol& s : k.solved())
-    t += fmt::format("  const int64_t {} = {};\n", s.name,
-                     k.value_text(s, fmt::format("ashlar_t[{}].shape[{}]", s.argument, s.dim), Syntax::c));
+  for (const KitSymbol& s : k.solved()) {
+    const std::string told = fmt::format("ashlar_t[{}].shape[{}]", s.argument, s.dim);
+    std::vector<std::string> names;
+    for (ir::Id id : ir::free_vars(s.value)) names.push_back(id == KitInterface::told ? told : k.symbol_name(id));
+    t += fmt::format("  const int64_t {} = {};\n", s.name, known_text(s.value, k.value_text(s, told, Syntax::c), names));
+  }
   std::size_t at = k.arguments().size();
   for (ir::Id id : k.unsolved()) t += fmt::format("  const int64_t {} = ashlar_n[{}].integer;\n", k.symbol_name(id), at++);
   for (const KitSymbol& s : k.solved()) t += fmt::format("  (void){};\n", s.name);
   for (std::size_t n = 0; n < k.arguments().size(); ++n)
     if (const KitArgument& a = k.arguments()[n]; a.is(ArgumentKind::output))
-      for (std::size_t d = 0; d < a.buffer->extents.size(); ++d)
-        t += fmt::format("  ashlar_s[{}][{}] = {};\n", n, d, k.extent_text(a.buffer->extents[d], Syntax::c));
+      for (std::size_t d = 0; d < a.buffer->extents.size(); ++d) {
+        const Expr& e = a.buffer->extents[d];
+        std::vector<std::string> names;
+        for (ir::Id id : ir::free_vars(e)) names.push_back(k.symbol_name(id));
+        t += fmt::format("  ashlar_s[{}][{}] = {};\n", n, d, known_text(e, k.extent_text(e, Syntax::c), names));
+      }
   return t + "}\n\n";
 }
 
@@ -79,6 +93,20 @@ std::string kit_c_text(const KitInterface& k, const std::string& function) {
 std::string kit_op_text(const KitInterface& k, const std::string& function) {
   return fmt::format("{{\"{}\", ashlar_arguments, {}, ashlar_shapes, ashlar_run}}", function,
                      k.arguments().size() + k.unsolved().size());
+}
+
+void require_processors(const HeaderFacts& facts, const char* kit) {
+  if (facts.vulkan || facts.cuda || !facts.hosted)
+    refuse(kit, "processors with an operating system",
+           facts.vulkan ? "vulkan"
+           : facts.cuda ? "a CUDA device"
+                        : "a bare processor",
+           Where{});
+}
+
+void require_tensors(const HeaderFacts& facts, const char* kit) {
+  if (facts.vulkan || !facts.hosted)
+    refuse(kit, "processors with an operating system, and CUDA devices", facts.vulkan ? "vulkan" : "a bare processor", Where{});
 }
 
 }  // namespace ashlar::generator

@@ -11,7 +11,6 @@
 //                                                            derivative costs each call some microseconds of Python
 //
 // A Symbol that no input's shape tells becomes a parameter of the first, `SymInt N`. Vulkan is refused.
-#include <span>
 #include <string>
 
 #include <ashlar/ir/kernel.h>
@@ -21,18 +20,8 @@
 
 namespace ashlar::generator {
 
-struct TorchFacts {
-  std::string ns;  // of the operators: torch.ops.ns
-  // Of a kernel that --backward made: the operator whose derivative it is, and how many of its arguments that has in front (all
-  // but its outputs) and how many outputs; backward.h has their order. Empty: an operator by itself.
-  std::string backward_of;
-  std::size_t forward_arguments = 0, forward_outputs = 0;
-};
-
 std::string torch_schema(const KitInterface&, const std::string& function, bool out);
-KitInterface torch_forward(const ir::Kernel&, const TorchFacts&);  // of the operator whose derivative a kernel is
-
-std::string torch_c_text(const ir::Kernel&, const HeaderFacts&, const TorchFacts&, const std::string& header);
-std::string torch_python_text(const ir::Kernel&, const HeaderFacts&, const TorchFacts&);
+std::string torch_c_text(const ir::Kernel&, const HeaderFacts&, const KitFacts&, const std::string& header);
+std::string torch_python_text(const ir::Kernel&, const HeaderFacts&, const KitFacts&);
 
 }  // namespace ashlar::generator

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "generator/kits/kit_c.h"
+#include "generator/kits/module_text.h"
 #include "generator/kits/torch.h"
 
 namespace ashlar::generator {
@@ -12,11 +12,9 @@ namespace {
 
 using ir::ArgumentKind;
 
-const char* schema_type(Type t) { return t.is_float() ? "float" : t.is_bool() ? "bool" : "int"; }
-
 class TorchC {
  public:
-  TorchC(const ir::Kernel& k, const HeaderFacts& facts, const TorchFacts& torch)
+  TorchC(const ir::Kernel& k, const HeaderFacts& facts, const KitFacts& torch)
       : k_(k), f_(k.name), facts_(facts), torch_(torch), interface_(k, k.arguments, "torch") {}
 
   std::string text(const std::string& header) {
@@ -45,11 +43,11 @@ class TorchC {
                           function(f_, name, false), function(f_, name, true));
       if (torch_.backward_of.empty()) continue;
       declared += boxed(torch_.backward_of, name, false) + ";\n";
-      plain += fmt::format(
-          "  ashlar_torch_add_plain(\"{}\", \"{}.plain\", {}, \"{}\", {});\n", torch_.ns, torch_.backward_of,
-          plain.empty() ? fmt::format("\"{}\"", torch_schema(torch_forward(k_, torch_), torch_.backward_of + ".plain", false))
-                        : "NULL",
-          cuda ? "CUDA" : "CPU", function(torch_.backward_of, name, false));
+      plain += fmt::format("  ashlar_torch_add_plain(\"{}\", \"{}.plain\", {}, \"{}\", {});\n", torch_.ns, torch_.backward_of,
+                           plain.empty() ? fmt::format("\"{}\"", torch_schema(forward_interface(k_, torch_, "torch"),
+                                                                              torch_.backward_of + ".plain", false))
+                                         : "NULL",
+                           cuda ? "CUDA" : "CPU", function(torch_.backward_of, name, false));
     }
     t += declared +
          fmt::format(
@@ -71,7 +69,7 @@ class TorchC {
   const ir::Kernel& k_;
   std::string f_;
   const HeaderFacts& facts_;
-  const TorchFacts& torch_;
+  const KitFacts& torch_;
   KitInterface interface_;
 };
 
@@ -81,7 +79,7 @@ std::string torch_schema(const KitInterface& k, const std::string& function, boo
   std::vector<std::string> parameters, results;
   for (const KitArgument& a : k.arguments())
     if (!a.is(ArgumentKind::output))
-      parameters.push_back(fmt::format("{} {}", a.buffer ? "Tensor" : schema_type(a.scalar->type), a.python));
+      parameters.push_back(fmt::format("{} {}", a.buffer ? "Tensor" : number_type(a.scalar->type), a.python));
   if (!out)
     for (ir::Id id : k.unsolved()) parameters.push_back("SymInt " + k.symbol_name(id));
   if (out) parameters.emplace_back("*");
@@ -97,17 +95,8 @@ std::string torch_schema(const KitInterface& k, const std::string& function, boo
                                            : "(" + list + ")");
 }
 
-KitInterface torch_forward(const ir::Kernel& k, const TorchFacts& torch) {
-  const auto count = static_cast<std::ptrdiff_t>(torch.forward_arguments + torch.forward_outputs);
-  std::vector<ir::Argument> list(k.arguments.begin(), k.arguments.begin() + count);
-  for (std::size_t n = torch.forward_arguments; n < list.size(); ++n) list[n].kind = ArgumentKind::output;
-  return KitInterface(k, list, "torch");
-}
-
-std::string torch_c_text(const ir::Kernel& k, const HeaderFacts& facts, const TorchFacts& torch, const std::string& header) {
-  if (facts.vulkan || !facts.hosted)
-    refuse("torch", "processors with an operating system, and CUDA devices", facts.vulkan ? "vulkan" : "a bare processor",
-           Where{});
+std::string torch_c_text(const ir::Kernel& k, const HeaderFacts& facts, const KitFacts& torch, const std::string& header) {
+  require_tensors(facts, "torch");
   return TorchC(k, facts, torch).text(header);
 }
 

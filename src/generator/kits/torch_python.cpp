@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "generator/kits/module_text.h"
 #include "generator/kits/torch.h"
 
 namespace ashlar::generator {
@@ -12,44 +13,11 @@ namespace {
 
 using ir::ArgumentKind;
 
-std::string dtype(Type t) {
-  switch (t.code) {
-    case Type::Code::signed_:
-      return fmt::format("torch.int{}", t.bits);
-    case Type::Code::unsigned_:
-      return fmt::format("torch.uint{}", t.bits);
-    case Type::Code::bfloat:
-      return "torch.bfloat16";
-    case Type::Code::boolean:
-      return "torch.bool";
-    case Type::Code::e4m3:
-      return "torch.float8_e4m3fn";
-    case Type::Code::e5m2:
-      return "torch.float8_e5m2";
-    default:
-      return fmt::format("torch.float{}", t.bits);
-  }
-}
-
-std::string tuple(const std::vector<std::string>& parts) {
-  return parts.size() == 1 ? fmt::format("({},)", parts[0]) : fmt::format("({})", fmt::join(parts, ", "));
-}
-
-std::string extents_text(const ir::Buffer& b) {
-  std::vector<std::string> extents;
-  for (const Expr& e : b.extents) extents.push_back(ir::text(e));
-  return fmt::format("[{}]", fmt::join(extents, ", "));
-}
-
-std::string in_docstring(std::string s) {  // what a user wrote, without what would end it
-  for (char& c : s)
-    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
-  return s;
-}
+std::string torch_dtype(Type t) { return "torch." + dtype_name(t); }
 
 class TorchModule {
  public:
-  TorchModule(const ir::Kernel& k, const HeaderFacts& facts, const TorchFacts& torch)
+  TorchModule(const ir::Kernel& k, const HeaderFacts& facts, const KitFacts& torch)
       : k_(k), f_(k.name), facts_(facts), torch_(torch), interface_(k, k.arguments, "torch") {
     for (const KitArgument& a : interface_.arguments())
       (a.is(ArgumentKind::output) ? results_ : parameters_).push_back(a.python);
@@ -70,72 +38,14 @@ class TorchModule {
   }
 
  private:
-  std::string parameters() const {
-    std::vector<std::string> all = parameters_;
-    all.insert(all.end(), extents_.begin(), extents_.end());
-    return fmt::format("{}", fmt::join(all, ", "));
-  }
+  std::string parameters() const { return inputs_text(interface_); }
 
-  // What the entry of the kernel checks, for tensors without memory: types, ranks and extents, as conditions on symbolic sizes.
+  // What the entry of the kernel checks, for tensors without memory, as conditions on symbolic sizes.
   std::string shapes() const {
-    std::string t = fmt::format("def _shapes({}):\n", parameters());
     std::vector<std::string> tensors;
-    for (const KitArgument* a : interface_.all(ArgumentKind::input)) {
-      t += fmt::format("    library.expect(\"{}\", \"{}\", {}, {}, {})\n", f_, a->name, a->python, a->buffer->rank,
-                       dtype(a->buffer->type));
-      tensors.push_back(a->python);
-    }
-    t += fmt::format("    library.on_one_device(\"{}\", {})\n", f_, tuple(tensors));
-    for (const KitSymbol& s : interface_.solved())
-      t += fmt::format("    {} = {}\n", s.name,
-                       interface_.value_text(s, fmt::format("{}.shape[{}]", interface_.arguments()[s.argument].python, s.dim),
-                                             Syntax::python));
-    for (const KitArgument* a : interface_.all(ArgumentKind::input)) t += checks(*a);
-    for (const KitSymbol& s : interface_.solved()) t += facts(s.id);
-    for (ir::Id id : interface_.unsolved()) t += facts(id);
-    std::vector<std::string> shapes;
-    for (const KitArgument* a : interface_.all(ArgumentKind::output)) {
-      std::vector<std::string> extents;
-      for (const Expr& e : a->buffer->extents) extents.push_back(interface_.extent_text(e, Syntax::python));
-      shapes.push_back(extents.empty() ? "()" : tuple(extents));
-    }
-    return t + fmt::format("    return [{}]\n\n\n", fmt::join(shapes, ", "));
-  }
-
-  std::string checks(const KitArgument& a) const {
-    std::string t;
-    for (std::size_t d = 0; d < a.buffer->extents.size(); ++d) {
-      const Expr& e = a.buffer->extents[d];
-      bool known = true, tells = false;
-      for (const KitSymbol& s : interface_.solved())
-        tells = tells || (&interface_.arguments()[s.argument] == &a && s.dim == d && ir::is(e, ir::Op::var));
-      for (ir::Id id : ir::free_vars(e)) known = known && is_known(id);
-      if (known && !tells)
-        t += fmt::format("    library.extent(\"{}\", \"{}\", {}, {}, {}, \"{}\")\n", f_, a.name, a.python, d,
-                         interface_.extent_text(e, Syntax::python), in_docstring(ir::text(e)));
-    }
-    return t;
-  }
-  bool is_known(ir::Id id) const {
-    for (const KitSymbol& s : interface_.solved())
-      if (s.id == id) return true;
-    for (ir::Id other : interface_.unsolved())
-      if (other == id) return true;
-    return false;
-  }
-
-  std::string facts(ir::Id id) const {
-    const ir::Symbol& s = k_.symbols.at(id);
-    std::string t;
-    const std::string name = interface_.symbol_name(id);
-    if (s.min > 0)
-      t += fmt::format("    library.fact(\"{}\", \"{}\", {} >= {}, \"at least {}\")\n", f_, s.name, name, s.min, s.min);
-    if (s.max != INT64_MAX)
-      t += fmt::format("    library.fact(\"{}\", \"{}\", {} <= {}, \"at most {}\")\n", f_, s.name, name, s.max, s.max);
-    if (s.multiple_of != 1)
-      t += fmt::format("    library.fact(\"{}\", \"{}\", {} % {} == 0, \"a multiple of {}\")\n", f_, s.name, name,
-                       s.multiple_of, s.multiple_of);
-    return t;
+    for (const KitArgument* a : interface_.all(ArgumentKind::input)) tensors.push_back(a->python);
+    return shapes_function(k_, interface_, torch_dtype,
+                           fmt::format("    library.on_one_device(\"{}\", {})\n", f_, tuple_text(tensors)));
   }
 
   std::string fakes() const {
@@ -143,13 +53,13 @@ class TorchModule {
     std::vector<std::string> made;
     std::size_t n = 0;
     for (const KitArgument* a : interface_.all(ArgumentKind::output))
-      made.push_back(fmt::format("{}.new_empty(shapes[{}], dtype={})", first.python, n++, dtype(a->buffer->type)));
+      made.push_back(fmt::format("{}.new_empty(shapes[{}], dtype={})", first.python, n++, torch_dtype(a->buffer->type)));
     std::string t = fmt::format("def _fake({}):\n    shapes = _shapes({})\n    return {}\n\n\n", parameters(), parameters(),
                                 fmt::join(made, ", "));
     t += fmt::format("def _fake_out({}, *, {}):\n", fmt::join(parameters_, ", "), fmt::join(results_, ", "));
     for (const KitArgument* a : interface_.all(ArgumentKind::output))
       t += fmt::format("    library.expect(\"{}\", \"{}\", {}, {}, {})\n", f_, a->name, a->python, a->buffer->rank,
-                       dtype(a->buffer->type));
+                       torch_dtype(a->buffer->type));
     if (extents_.empty()) {
       t += fmt::format("    shapes = _shapes({})\n", parameters());
       n = 0;
@@ -172,15 +82,11 @@ class TorchModule {
     std::vector<std::string> typed, results;
     std::string doc;
     for (const KitArgument& a : interface_.arguments()) {
-      const std::string what = a.buffer ? fmt::format("a tensor {} of {}", extents_text(*a.buffer), dtype(a.buffer->type))
+      const std::string what = a.buffer ? fmt::format("a tensor {} of {}", extents_text(*a.buffer), torch_dtype(a.buffer->type))
                                         : fmt::format("a number, {}", ir::text(a.scalar->type));
       doc += fmt::format("    {}: {}{}\n", a.python, a.is(ArgumentKind::output) ? "result, " : "", in_docstring(what));
       if (!a.is(ArgumentKind::output))
-        typed.push_back(fmt::format("{}: {}", a.python,
-                                    a.buffer                    ? "torch.Tensor"
-                                    : a.scalar->type.is_float() ? "float"
-                                    : a.scalar->type.is_bool()  ? "bool"
-                                                                : "int"));
+        typed.push_back(fmt::format("{}: {}", a.python, a.buffer ? "torch.Tensor" : number_type(a.scalar->type)));
     }
     for (const std::string& e : extents_) {
       typed.push_back(fmt::format("{}: int | None = None", e));
@@ -209,7 +115,7 @@ class TorchModule {
   // The derivative of the forward operator: what it saves, and the call of this one.
   std::string derivative() const {
     const std::vector<KitArgument>& all = interface_.arguments();
-    const KitInterface forward = torch_forward(k_, torch_);
+    const KitInterface forward = forward_interface(k_, torch_, "torch");
     std::vector<std::string> inputs, saved, numbers, grads, actuals, results;
     for (std::size_t n = 0; n < torch_.forward_arguments; ++n) {
       inputs.push_back(all[n].python);
@@ -221,19 +127,15 @@ class TorchModule {
       const std::string& name = all[torch_.forward_arguments + n].python;
       grads.push_back(name), actuals.push_back(fmt::format("{}.contiguous()", name));
     }
-    std::size_t found = 0;
-    for (std::size_t n = 0; n < torch_.forward_arguments; ++n) {
-      const bool has = found < results_.size() && results_[found] == python_name("grad_" + all[n].name);
-      results.emplace_back(has ? results_[found++] : "None");
-    }
+    results = gradients_of(interface_, torch_);
     for (std::size_t n = 0; n < forward.unsolved().size(); ++n) results.emplace_back("None");
     std::string t = fmt::format(
         "\n\ndef _save(ctx, inputs, output):\n    {} = inputs\n    ctx.save_for_backward({})\n    ctx.numbers = {}\n\n\n",
-        tuple(inputs), fmt::join(saved, ", "), numbers.empty() ? "()" : tuple(numbers));
-    t += fmt::format("def _derivative(ctx, {}):\n    {} = ctx.saved_tensors\n", fmt::join(grads, ", "), tuple(saved));
-    if (!numbers.empty()) t += fmt::format("    {} = ctx.numbers\n", tuple(numbers));
+        tuple_text(inputs), fmt::join(saved, ", "), numbers.empty() ? "()" : tuple_text(numbers));
+    t += fmt::format("def _derivative(ctx, {}):\n    {} = ctx.saved_tensors\n", fmt::join(grads, ", "), tuple_text(saved));
+    if (!numbers.empty()) t += fmt::format("    {} = ctx.numbers\n", tuple_text(numbers));
     t += fmt::format("    {} = _op({})\n    return {}\n\n\n", fmt::join(results_, ", "), fmt::join(actuals, ", "),
-                     tuple(results));
+                     tuple_text(results));
     return t + fmt::format(
                    "torch.library.register_autograd(\"{0}::{2}\", _derivative, setup_context=_save)\n"
                    "torch.library.register_fake(\"{0}::{2}.plain\", _{2}._fake)\n"
@@ -246,14 +148,14 @@ class TorchModule {
   const ir::Kernel& k_;
   std::string f_;
   const HeaderFacts& facts_;
-  const TorchFacts& torch_;
+  const KitFacts& torch_;
   KitInterface interface_;
   std::vector<std::string> parameters_, extents_, results_;
 };
 
 }  // namespace
 
-std::string torch_python_text(const ir::Kernel& k, const HeaderFacts& facts, const TorchFacts& torch) {
+std::string torch_python_text(const ir::Kernel& k, const HeaderFacts& facts, const KitFacts& torch) {
   return TorchModule(k, facts, torch).text();
 }
 
