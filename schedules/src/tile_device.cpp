@@ -14,6 +14,7 @@
 
 #include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
+#include "schedules/src/families/tiles/tile_attention.h"
 #include "schedules/src/families/tiles/tiles.h"
 
 namespace ashlar::schedules {
@@ -102,6 +103,25 @@ class OnTiles {
     return true;
   }
 
+  // ---- attention ---------------------------------------------------------------------------------------------------------
+
+  // One that is computed in one launch. Its sums and products are floats that an mma adds in an order of its own.
+  bool by_attention(Id id, std::set<Id>& taken) {
+    if (!d.options.tensor_cores || !d.options.regroup) return false;
+    const auto a = detail::attention_parts(d.program(), id);
+    if (!a) return false;
+    const std::vector<Id> before{a->weighted, a->sum, a->exps, a->maximum, a->scores};
+    const std::string of = d.stage(id).name;
+    for (const Id member : before) d.choice(member);
+    if (!d.attempt(
+            id, "attention in one launch: tiles of scores, none in memory (schedules::tile_attention)",
+            [&] { detail::tile_attention(d.s, *a, {}, d.where); }, "stage by stage"))
+      return false;
+    for (const Id member : before) d.done(member, "in the launch of " + of);
+    taken.insert(id), taken.insert(before.begin(), before.end());
+    return true;
+  }
+
   // ---- rows --------------------------------------------------------------------------------------------------------------
 
   // Are results that are neighbours computed of neighbours in memory, v[j, e] for w[i, e]? Then a tile has some of both.
@@ -109,14 +129,14 @@ class OnTiles {
     const ir::Stage& s = d.stage(id);
     const auto dims = spatial_of(s);
     const auto reads = readings_of(d.program(), s);
-    return !dims.empty() && std::any_of(reads.begin(), reads.end(), [&](const Reading& r) {
-      return !r.of_init && !r.at.empty() && r.at.back().moves_with(dims.back().id);
-    });
+    return s.is_reduction() && !dims.empty() && std::any_of(reads.begin(), reads.end(), [&](const Reading& r) {
+             return !r.of_init && !r.at.empty() && r.at.back().moves_with(dims.back().id);
+           });
   }
 
   bool by_rows(Id id, std::set<Id>& taken) {
     const std::vector<Id> group = rows_in_launch(d, id);
-    if (group.empty() || (group.size() == 1 && reads_along_results(id))) return false;
+    if (group.empty() || std::any_of(group.begin(), group.end(), [&](Id m) { return reads_along_results(m); })) return false;
     std::vector<Stage> stages;
     const std::string of = d.stage(id).name;
     for (const Id member : group) stages.push_back(d.handle(member)), d.choice(member);
@@ -164,7 +184,7 @@ class OnTiles {
     std::set<Id> taken;
     for (const Id id : all) {
       if (taken.count(id)) continue;
-      if (families && (by_product(id, taken) || in_parts(id, taken) || by_rows(id, taken))) continue;
+      if (families && (by_attention(id, taken) || by_product(id, taken) || in_parts(id, taken) || by_rows(id, taken))) continue;
       points(id);
     }
     schedule::finish(d.s.scheduled(), d.s.target());

@@ -34,10 +34,16 @@ std::string short_line(const std::string& refusal) {  // without the folders and
 // Winograd's transforms multiply rounding errors of sums by 8 and more.
 double bound_of(const std::string& name, Type type) { return op_tests::bound_of(type) * (name == "conv2d_winograd" ? 8 : 1); }
 
+// Of six and seven loops few iterations each, else sizes from 5 on.
+op_tests::Sizes sizes_of(const std::string& name) {
+  if (name.find("3d") == std::string::npos) return {};
+  return {{"N", 2}, {"C", 3}, {"D", 3}, {"H", 4}};
+}
+
 // "" where the bytecode gives what the algorithm says, within the bound of sums that are regrouped.
 std::string wrong(const std::string& name, const ir::Program& algorithm, const ir::Program& scheduled) {
   const std::vector<TileLaunch> launches = lower_to_tiles(scheduled, {.aligned = false});
-  interp::Arguments expected = op_tests::op_arguments(algorithm, {}, 5), found = expected;
+  interp::Arguments expected = op_tests::op_arguments(algorithm, sizes_of(name), 5), found = expected;
   interp::run_algorithm(algorithm, expected);
   tiles::execute(scheduled, launches, found, 7);
   for (std::size_t k = 0; k < expected.size(); ++k) {

@@ -140,7 +140,11 @@ void BlockLowering::loop(const Stmt& s) {
 bool BlockLowering::one_of_block(const ir::Axis& axis, const Expr& extent) const {
   if (axis.reduce || analysis::constant_max(extent, facts_) != 1) return false;
   const std::vector<Id> vars = ir::free_vars(extent);
-  return std::any_of(vars.begin(), vars.end(), [&](Id v) { return blocks_.count(v); }) &&
+  const bool of_block = std::any_of(vars.begin(), vars.end(), [&](Id v) { return blocks_.count(v); });
+  const std::vector<Id>& buffers = nests_.back()->stage->buffers;  // of a value nothing is stored: without a point nobody reads it
+  const bool value = nests_.size() > 1 && std::all_of(buffers.begin(), buffers.end(),
+                                                      [&](Id b) { return p_.buffer(b).role == ir::Role::temporary; });
+  return (of_block || value) &&
          std::all_of(vars.begin(), vars.end(), [&](Id v) { return p_.symbols.count(v) || blocks_.count(v); });
 }
 

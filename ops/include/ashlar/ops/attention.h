@@ -25,6 +25,10 @@ struct AttentionOptions {
   // What v holds for a key that a query does not see is finite, so that 0 times it adds nothing: then all terms are alike, as
   // tensor cores need them (schedules::gpu_attention). Where it is infinite or NaN, so is the result. Of `attention`.
   bool finite = false;
+  // The exponentials are rounded to the type of v before they weight it, so that the second product is one of tensor cores too:
+  // of f16 and bf16 products of two factors of one type. Each is off by half a unit of its last place, as the result is. The sum
+  // that divides is of those that were not rounded. Of `attention`.
+  bool rounded = false;
 };
 
 struct Attention {
