@@ -64,9 +64,11 @@ class BlockLowering {
     const ir::NestStmt* nest = nullptr;
     const ir::Stage* stage = nullptr;
     Dimensions spatial, terms;  // of its tiles, in the order of its iteration variables
-    std::vector<Id> sums;       // what is accumulated so far, a component each; empty before the first term
-    ir::Substitution values;    // of its iteration variables
-    Where where = {};           // of the call that made it tiles; of the stage where there was none
+    std::vector<std::optional<std::size_t>>
+        at;                   // for each dimension of the stage: which of `spatial` it is; none: a single place
+    std::vector<Id> sums;     // what is accumulated so far, a component each; empty before the first term
+    ir::Substitution values;  // of its iteration variables
+    Where where = {};         // of the call that made it tiles; of the stage where there was none
   };
 
   // ---- launch.cpp

@@ -90,9 +90,10 @@ void BlockLowering::describe(Current& c, const Stmt& s) const {
                l->where);
       const ir::LoopRange range = ir::range_of(p_, *l);
       const Expr extent = known(ir::sub(range.end, range.begin));
+      if (!reduce) c.at.emplace_back(c.spatial.size());
       (reduce ? c.terms : c.spatial).push_back({node.axis, node.width, ir::is_int(extent, node.width) ? Expr() : extent});
     }
-    if (dimensions == 0 && !reduce) c.spatial.push_back({0, 1, Expr()});  // a single place
+    if (dimensions == 0 && !reduce) c.at.emplace_back();
   }
 }
 
@@ -141,7 +142,8 @@ bool BlockLowering::one_of_block(const ir::Axis& axis, const Expr& extent) const
   if (axis.reduce || analysis::constant_max(extent, facts_) != 1) return false;
   const std::vector<Id> vars = ir::free_vars(extent);
   const bool of_block = std::any_of(vars.begin(), vars.end(), [&](Id v) { return blocks_.count(v); });
-  const std::vector<Id>& buffers = nests_.back()->stage->buffers;  // of a value nothing is stored: without a point nobody reads it
+  const std::vector<Id>& buffers =
+      nests_.back()->stage->buffers;  // of a value nothing is stored: without a point nobody reads it
   const bool value = nests_.size() > 1 && std::all_of(buffers.begin(), buffers.end(),
                                                       [&](Id b) { return p_.buffer(b).role == ir::Role::temporary; });
   return (of_block || value) &&
@@ -185,7 +187,8 @@ void BlockLowering::start_sums() {
 BlockLowering::Dimensions BlockLowering::dimensions(std::size_t component) const {
   const Current& c = *nests_.back();
   Dimensions dims = c.spatial;
-  for (const int d : p_.buffer(c.stage->buffers[component]).layout.dropped) dims[static_cast<std::size_t>(d)] = {0, 1, Expr()};
+  for (const int d : p_.buffer(c.stage->buffers[component]).layout.dropped)
+    if (const auto at = c.at[static_cast<std::size_t>(d)]) dims[*at] = {0, 1, Expr()};
   return dims;
 }
 
@@ -312,13 +315,12 @@ void BlockLowering::finish(const std::vector<Id>& values) {
 
   StageTile kept;
   bool whole = true;
-  std::vector<std::int64_t> extents;
-  for (std::size_t d = 0; d < c.spatial.size(); ++d) {
+  for (std::size_t d = 0; d < c.at.size(); ++d) {
+    const Id axis = c.at[d] ? c.spatial[*c.at[d]].axis : 0;
     kept.begin.push_back(known(c.nest->roots[d].begin));
-    kept.width.push_back(c.spatial[d].width);
+    kept.width.push_back(c.at[d] ? c.spatial[*c.at[d]].width : 1);
     const Expr position = analysis::simplify(ir::sub(index[d], kept.begin[d]), facts_);
-    whole = whole && (c.spatial[d].axis ? ir::is(position, Op::var) && position.node()->id == c.spatial[d].axis
-                                        : ir::is_int(position, std::int64_t{0}));
+    whole = whole && (axis ? ir::is(position, Op::var) && position.node()->id == axis : ir::is_int(position, std::int64_t{0}));
   }
   for (std::size_t k = 0; k < values.size(); ++k) {
     const ir::Buffer& b = p_.buffer(c.stage->buffers[k]);
