@@ -28,17 +28,23 @@ class AttentionOp : public ChainedOp {
     const Param<double> scale{"scale", 0, "0: 1 / sqrt(D)"};
     const Param<std::string> mask_type{
         "mask", "none", {{"none", "bool", "added"}}, "an input [M, N]: true where a key is seen, or added to the scores"};
-    std::optional<Param<bool>> finite;
-    if (!online)
+    std::optional<Param<bool>> finite, rounded;
+    if (!online) {
       finite.emplace("finite", false, "v of keys that a query does not see is; allows tensor cores with causal and mask=bool");
+      rounded.emplace("rounded", false, "weights are rounded to the type before they multiply v; allows tensor cores of tiles");
+    }
     const Chain epilogue(Chain::Place::epilogue);
     require(*window == 0 || *causal != ops::Causal::no, "window", "0 where causal=no");
     const Tensor q = input("q", type, {B, ops::detail::plain(H * *groups), M, *D}), k = input("k", type, {B, H, N, *D}),
                  v = input("v", type, {B, H, N, *E});
     Tensor mask;
     if (*mask_type != "none") mask = input("mask", *mask_type == "bool" ? bool_ : *type, {M, N});
-    const ops::AttentionOptions o{
-        .causal = causal, .groups = groups, .window = window, .scale = scale, .finite = finite && **finite};
+    const ops::AttentionOptions o{.causal = causal,
+                                  .groups = groups,
+                                  .window = window,
+                                  .scale = scale,
+                                  .finite = finite && **finite,
+                                  .rounded = rounded && **rounded};
     const Tensor y = online ? Tensor(ops::attention_online(q, k, v, o, mask)) : Tensor(ops::attention(q, k, v, o, mask));
     output("y", finish(epilogue, y, y, {type, {3}}));
   }

@@ -103,7 +103,8 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
   y.weighted = compute(
       "attention_weighted", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"e", a.E}},
       [&](Var b, Var h, Var i, Var e) {
-        const Expr term = y.exp(b, h, i, j) * a.wide(v(b, a.head(h), j, e));
+        const Expr weight = y.exp(b, h, i, j);
+        const Expr term = (o.rounded ? a.wide(a.type(weight)) : weight) * a.wide(v(b, a.head(h), j, e));
         return ashlar::sum(o.finite ? term : a.if_seen(i, j, term, a.wide(0)), j, where);
       },
       where);

@@ -42,6 +42,10 @@ void schedule(Draft& d, const Group& g, const std::vector<Group>& others, std::s
 
 Choices by_default(Schedule& s, const DefaultOptions& options, Where where) {
   Draft d(s, options, where);
+  if (s.target().has_tiles()) {
+    schedule_on_tiles(d);
+    return d.finish();
+  }
   if (s.target().is_gpu()) {
     schedule_on_device(d);
     return d.finish();

@@ -133,6 +133,7 @@ constexpr double few_channels = 8;    // of a convolution, which a thread has
 constexpr double few_terms = 32;      // are summed by one thread
 constexpr double many_terms = 32768;  // of one result
 constexpr double few_results = 256;
+constexpr std::int64_t many_parts = 256;  // of the terms of one result, a block's each
 constexpr double few_steps = 512;        // of a scan, which one thread takes one after the other
 constexpr double few_a_step = 16;        // points of a step of a recurrence, for which a block would have too little to do
 constexpr double steps_an_element = 16;  // of a scatter, from which on blocks have results of their own

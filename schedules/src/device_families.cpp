@@ -185,9 +185,26 @@ bool reduces_rows(Draft& d, Id id) {
          (f == Family::row_reduction || f == Family::full_reduction) && d.sizes().terms(s) >= costs::device::few_terms;
 }
 
+bool by_rows(Draft& d, const std::vector<Id>& group) {
+  std::vector<Stage> stages;
+  const std::string of = d.stage(group.back()).name;
+  for (const Id id : group) {
+    stages.push_back(d.handle(id));
+    d.choice(id);  // of what is inlined there is no stage afterwards
+  }
+  if (!d.attempt(
+          group.back(), "a block of threads for each row (schedules::gpu_rows)", [&] { gpu_rows(d.s, stages, {}, d.where); },
+          "by itself"))
+    return false;
+  for (std::size_t k = 0; k + 1 < group.size(); ++k) d.done(group[k], "in the launch of " + of);
+  return true;
+}
+
+}  // namespace
+
 // The stages of one launch that ends with `result`, producers first: reductions of rows that the others read at their own row,
 // and elementwise stages along such rows. Only stages of the launch may read them.
-std::vector<Id> rows_before(Draft& d, Id result) {
+std::vector<Id> rows_in_launch(Draft& d, Id result) {
   const ir::Program& p = d.program();
   std::optional<std::size_t> rows;
   if (reduces_rows(d, result))
@@ -233,23 +250,6 @@ std::vector<Id> rows_before(Draft& d, Id result) {
   return group;
 }
 
-bool by_rows(Draft& d, const std::vector<Id>& group) {
-  std::vector<Stage> stages;
-  const std::string of = d.stage(group.back()).name;
-  for (const Id id : group) {
-    stages.push_back(d.handle(id));
-    d.choice(id);  // of what is inlined there is no stage afterwards
-  }
-  if (!d.attempt(
-          group.back(), "a block of threads for each row (schedules::gpu_rows)", [&] { gpu_rows(d.s, stages, {}, d.where); },
-          "by itself"))
-    return false;
-  for (std::size_t k = 0; k + 1 < group.size(); ++k) d.done(group[k], "in the launch of " + of);
-  return true;
-}
-
-}  // namespace
-
 std::optional<Expr> rows_that_fit(Draft& d, const std::vector<Id>& all) {
   const ir::Program& p = d.program();
   std::set<Id> attended;  // rows that are in tiles
@@ -257,7 +257,7 @@ std::optional<Expr> rows_that_fit(Draft& d, const std::vector<Id>& all) {
     if (const auto a = attention_at(d, id))
       for (const Id member : before_result(*a)) attended.insert(member);
   for (const Id id : all) {
-    const std::vector<Id> group = ordinary(d.stage(id)) && attended.count(id) == 0 ? rows_before(d, id) : std::vector<Id>();
+    const std::vector<Id> group = ordinary(d.stage(id)) && attended.count(id) == 0 ? rows_in_launch(d, id) : std::vector<Id>();
     std::map<Id, int> readers;
     for (const Id member : group)
       for (const Reading& r : readings_of(p, d.stage(member)))
@@ -295,7 +295,7 @@ bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
     return taken.insert(id), true;
 
   const Family family = d.family(id).family;
-  const std::vector<Id> group = rows_before(d, id);
+  const std::vector<Id> group = rows_in_launch(d, id);
   // A second launch costs a few microseconds where a call has few terms, and one block takes milliseconds where it has many.
   if (s.is_reduction() && regroups(d, s) && family != Family::matmul && family != Family::stencil &&
       in_parts(d, s, group.size() < 2) &&

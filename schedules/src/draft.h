@@ -161,6 +161,10 @@ void schedule_on_device(Draft&);  // device.cpp: all of the program
 bool schedule_on_device_by_family(Draft&, Id stage, std::set<Id>& taken);  // device_families.cpp
 // device_last_step.cpp: a stage with the recurrence that it reads at one step. False: it reads none, and nothing was done.
 bool by_last_step(Draft&, Id stage, std::set<Id>& taken);
+// The stages of one launch that ends with `result`, producers first: reductions of rows, and what is computed along a row of
+// them. Empty where there is no such reduction.
+std::vector<Id> rows_in_launch(Draft&, Id result);
+void schedule_on_tiles(Draft&);  // tile_device.cpp: all of the program, for a target with tiles
 // A condition on a Symbol: rows fit shared memory in the calls for which it holds. Empty if no launch reads rows more than
 // once, or if rows fit in every call or in none.
 std::optional<Expr> rows_that_fit(Draft&, const std::vector<Id>& all);

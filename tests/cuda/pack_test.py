@@ -112,7 +112,8 @@ def without_driver(root):
 
 def on_vulkan(pack, folder, names):
     out = folder / "vulkan"
-    p = subprocess.run([str(pack / "run"), "--only", "vulkan", "--out", str(out)], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"}, timeout=300)
+    p = subprocess.run([str(pack / "run"), "--only", "vulkan", "--limit", "200", "--out", str(out)], capture_output=True, text=True,
+                       env={"PATH": "/usr/bin:/bin"}, timeout=600)
     if p.returncode == 3:
         print(f"skipped: cases for Vulkan, {' '.join(p.stdout.split())[:200]}")
         return 0

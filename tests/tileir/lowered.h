@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <string>
@@ -47,7 +48,8 @@ inline std::int64_t stride_of(const interp::Array& a, int dim) {
   return n;
 }
 
-// The launches in their order, each with the call that runs it: with(launch, call).
+// The launches of a scheduled program in their order, each with the call that runs it: with(launch, call). Stages between
+// launches have memory of the call's.
 template <class F>
 void each_call(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args, F&& with) {
   const std::map<ir::Id, std::int64_t> solved = interp::solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, args);
@@ -55,9 +57,16 @@ void each_call(const ir::Program& p, const std::vector<TileLaunch>& launches, in
   for (const auto& [id, n] : solved) symbols.emplace_back(id, ir::index(n));
   std::map<ir::Id, interp::Actual*> actuals;
   for (std::size_t i = 0; i < args.size(); ++i) actuals[p.arguments[i].id] = &args[i];
+  std::map<ir::Id, interp::Array> between;  // what launches store for later ones: NaN, or 1, until then
+  for (const TileTemporary& t : tile_temporaries(p)) {
+    const Type type = p.buffer(t.buffer).type;
+    std::vector<std::int64_t> extents;
+    for (const Expr& e : t.extents) extents.push_back(std::max<std::int64_t>(0, number(e, symbols)));
+    between.emplace(t.buffer, interp::Array::make(type, extents, [&](auto) { return type.is_float() ? std::nan("") : 1.0; }));
+  }
   for (const TileLaunch& l : launches) {
     interp::TileCall call{{}, {}, {}};
-    for (const ir::Id id : l.tensors) call.tensors.push_back(&actuals.at(id)->array);
+    for (const ir::Id id : l.tensors) call.tensors.push_back(between.count(id) ? &between.at(id) : &actuals.at(id)->array);
     for (std::size_t i = 0; i < l.parameters.size(); ++i) {
       const TileActual& a = l.parameters[i];
       if (a.value.empty())
@@ -119,7 +128,8 @@ inline void same(const lang::Built& built, const Schedule& s, const std::vector<
     for (const bool executed : {false, true}) {
       CAPTURE(executed);
       interp::Arguments found = given;
-      REQUIRE_NOTHROW(executed ? execute(built.program, launches, found, 7) : run(built.program, launches, found));
+      REQUIRE_NOTHROW(executed ? execute(s.scheduled().program, launches, found, 7)
+                               : run(s.scheduled().program, launches, found));
       for (std::size_t n = 0; n < expected.size(); ++n)
         CHECK((relative || absolute ? interp::difference(found[n].array, expected[n].array, relative, absolute)
                                     : interp::difference(found[n].array, expected[n].array)) == "");

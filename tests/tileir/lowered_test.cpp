@@ -175,3 +175,48 @@ TEST_CASE("a reducer of the user's own over pairs, in tiles of rows; a factor th
     same(built, s, {{{"M", 9}, {"N", 10}, {"K", 33}}});
   }
 }
+
+TEST_CASE(
+    "a stage that one launch stores and another reads, bool among them; constants; factors with two dimensions of terms") {
+  {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+    const Tensor weights = constant("weights", f32, {3}, std::vector<double>{0.5, 2, -1});
+    Tensor twice = compute("twice", {N}, [&](Var i) { return x(i) * 2; });
+    Tensor above = compute("above", {N}, [&](Var i) { return twice(i) > 1; });
+    Tensor result =
+        compute("result", {N}, [&](Var i) { return select(above(i), weights(i % 3), 0) + select(i < 1, 0.f, twice(i - 1)); });
+    const lang::Built built = (lang::bind(y, result), lang::build_program("three", {x, y}));
+    Schedule s = scheduled(built);
+    for (const Tensor& t : {twice, above, result}) {
+      auto [io, ii] = s[t].split(s[t].spatial<1>()[0], 16);
+      s[t].bind(io, gpu::block_x).as_tile(ii);
+    }
+    CHECK(lowered(s).size() == 3);
+    same(built, s, {{{"N", 0}}, {{"N", 1}}, {{"N", 50}}});
+  }
+  {  // y(o, h, w) of windows, o x (c s) by (c s) x (h w)
+    lang::DefinitionScope scope;
+    Symbol O{"O"}, C{"C"}, H{"H"}, W{"W"};
+    Tensor x = lang::make_input("x", bf16, {C, H, W + 2}), k = lang::make_input("k", bf16, {O, C, 3}),
+           y = lang::make_output("y", f32, {O, H, W});
+    Axis c{"c", C}, t{"t", 3};
+    Tensor result =
+        compute("result", {O, H, W}, [&](Var o, Var h, Var w) { return sum(f32(k(o, c, t)) * f32(x(c, h, w + t)), {c, t}); });
+    const lang::Built built = (lang::bind(y, result), lang::build_program("windows", {x, k, y}));
+    Schedule s = scheduled(built);
+    auto [o, h, w] = s[result].spatial<3>();
+    auto [cs, ts] = s[result].reduction<2>();
+    auto [oo, oi] = s[result].split(o, 16);
+    auto [ho, hi] = s[result].split(h, 4);
+    auto [wo, wi] = s[result].split(w, 8);
+    auto [co, ci] = s[result].split(cs, 8);
+    s[result].reorder(oo, ho, wo, co, oi, hi, wi, ci, ts);
+    s[result].bind(oo, gpu::block_x).bind(ho, gpu::block_y).bind(wo, gpu::block_z);
+    s[result].as_tile(oi, hi, wi, ci).as_tile(ts, 4);
+    const std::string kernel = ir::tile::text(lowered(s)[0].kernel);
+    CHECK_MESSAGE(kernel.find("mma") != std::string::npos, kernel);
+    same(built, s, {{{"O", 17}, {"C", 3}, {"H", 5}, {"W", 9}}, {{"O", 1}, {"C", 9}, {"H", 1}, {"W", 1}}});
+  }
+}

@@ -35,10 +35,19 @@ struct TileCondition {
 struct TileLaunch {
   ir::tile::Kernel kernel;
   std::array<Expr, 3> grid;            // in blocks, over symbols
-  std::vector<ir::Id> tensors;         // the arguments that the kernel's tensors are
+  std::vector<ir::Id> tensors;         // the arguments and temporaries that the kernel's tensors are
   std::vector<TileActual> parameters;  // one for each parameter of the kernel
   std::vector<TileCondition> conditions;
+  Where where = {};
 };
+
+// A stage that is computed at the root and is no argument: it lies in memory between launches, dense and row-major, and its
+// buffer stands among the tensors of those that store and read it.
+struct TileTemporary {
+  ir::Id buffer = 0;
+  std::vector<Expr> begin, extents;  // its box, over symbols
+};
+std::vector<TileTemporary> tile_temporaries(const ir::Program&);
 
 struct TileOptions {
   // Require that arguments and their rows begin at multiples of 16 bytes, which each call is checked for. The hardware unit

@@ -31,4 +31,8 @@
 #include <ashlar/schedules/reduction.h>
 #include <ashlar/schedules/rows.h>
 #include <ashlar/schedules/stencil.h>
+#include <ashlar/schedules/tile_attention.h>
+#include <ashlar/schedules/tile_matmul.h>
+#include <ashlar/schedules/tile_points.h>
+#include <ashlar/schedules/tile_rows.h>
 #include <ashlar/schedules/transpose.h>

@@ -5,7 +5,10 @@
 //   A[io*128 + ii, ko*64 + ki]    over (ii: 128, ki: 64)     tile (io, ko) of A in tiles of 128x64
 //   x[i + 1]                      over (i: 256)              x at offsets 1, 2, ..., where these are below its extent
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
+#include <ashlar/analysis/promises.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -94,20 +97,76 @@ Id BlockLowering::gathered_in(Id value, const std::vector<Place>& at, const Dime
   return b_.reshape(b_.permute(b_.reshape(value, extents), order), result);
 }
 
+const ir::Buffer& BlockLowering::memory(Id buffer) const {
+  const auto it = stored_.find(buffer);
+  return it == stored_.end() ? p_.buffer(buffer) : it->second.as;
+}
+
+std::vector<Expr> BlockLowering::in_memory(Id buffer, std::span<const Expr> index) const {
+  const auto it = stored_.find(buffer);
+  std::vector<Expr> from_first;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    const Expr i = analysis::without_promises(index[d]);  // which points beyond the domain break
+    from_first.push_back(known(it == stored_.end() ? i : ir::sub(i, it->second.begin[d])));
+  }
+  return from_first;
+}
+
 Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
-  const ir::Buffer& b = p_.buffer(e.node()->id);
+  const ir::Buffer& b = memory(e.node()->id);
   if (const auto it = stages_.find(b.id); it != stages_.end()) return read_stage(e, it->second, dims);
   const Where where = e.node()->where;
   if (b.role == ir::Role::temporary || b.role == ir::Role::output)
     refuse("tiles", "a stage that is computed in the block, as a tile, before it is read (compute_at)",
            b.name + ", which is computed elsewhere, or piece by piece in a serial loop", where);
-  if (b.role == ir::Role::constant) refuse("tiles", "tensors that the caller passes", b.name + ", a constant", where);
-  std::vector<Expr> index;
-  for (const Expr& i : ir::args_of(e)) index.push_back(known(i));
-  const auto at = chosen_ ? std::nullopt : places(index, dims);
+  const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
+  if (b.role == ir::Role::constant) return chosen_of(b, index, dims, where);
+  auto at = index.empty() ? std::nullopt : places(index, dims);  // of a single element there is no view
+  if (at && chosen_ && !in_grid(b, index, *at, dims)) at.reset();
+  if (in_index_) outside = Outside::zero;
   Id value = at ? load_tile(b, *at, dims, outside, where) : gather(e, dims);
   if (!b.type.is_bool()) return value;
   return b_.apply(Op::ne, {value, b_.integer(u8, 0, b_.type(value).extents)});
+}
+
+// An element of a constant: a choice among all of them, by its number. Along loops that are no dimensions it is a scalar's.
+Id BlockLowering::chosen_of(const ir::Buffer& b, const std::vector<Expr>& index, const Dimensions& dims, Where where) {
+  constexpr std::int64_t most = 256;
+  Expr number = ir::index(0);
+  std::int64_t count = 1;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    std::int64_t n = 0;
+    ir::is_int(b.extents[d], &n);
+    number = ir::add(ir::mul(number, ir::index(n)), index[d]), count *= n;
+  }
+  if (count > most || b.type.is_packed() || !b.layout.map.empty())
+    refuse("tiles", "constants of at most " + std::to_string(most) + " elements (pass it as an argument)",
+           b.name + " of " + std::to_string(count), where);
+  const auto element = [&](std::int64_t n) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, b.data->data() + n * b.type.bytes(), static_cast<std::size_t>(b.type.bytes()));
+    return b_.constant(ir::from_bits(b.type, bits), ones(dims.size()));
+  };
+  const Id at = tile(spelled(analysis::simplify(number, facts_)), dims);
+  Id result = element(0);
+  for (std::int64_t n = 1; n < count; ++n) {
+    const std::vector<std::int64_t> extents = b_.type(at).extents;
+    const Id same = b_.apply(Op::eq, {at, b_.integer(b_.type(at).element, n, extents)});
+    result = b_.apply(Op::select, {same, b_.broadcast(element(n), extents), b_.broadcast(result, extents)});
+  }
+  return result;
+}
+
+// Do the tiles lie in the grid of the view, whatever condition stands around the load?
+bool BlockLowering::in_grid(const ir::Buffer& b, const std::vector<Expr>& index, const std::vector<Place>& at,
+                            const Dimensions& dims) const {
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    Expr first = index[d];
+    if (at[d].along) first = analysis::simplify(ir::substitute(first, {{dims[*at[d].along].axis, ir::index(0)}}), facts_);
+    for (const Expr& c : {ir::ge(first, ir::index(0)), ir::lt(first, b.extents[d])})
+      if (!ir::is_int(c, 1) && !analysis::can_prove(c, facts_)) return false;
+  }
+  return true;
 }
 
 Id BlockLowering::load_tile(const ir::Buffer& b, const std::vector<Place>& at, const Dimensions& dims, Outside outside,
@@ -126,6 +185,10 @@ Id BlockLowering::read_stage(const Expr& e, const StageTile& stage, const Dimens
   const ir::Buffer& b = p_.buffer(e.node()->id);
   std::vector<Place> at;
   for (std::size_t d = 0; d < stage.begin.size(); ++d) {
+    if (stage.begin[d].empty()) {
+      at.push_back({});
+      continue;
+    }
     const Expr position = analysis::simplify(ir::sub(known(ir::args_of(e)[d]), stage.begin[d]), facts_);
     Place place;
     if (stage.width[d] > 1)
@@ -160,19 +223,20 @@ Id BlockLowering::offsets(const ir::Buffer& b, const std::vector<Expr>& index, c
 }
 
 Id BlockLowering::gather(const Expr& e, const Dimensions& dims) {
-  const ir::Buffer& b = p_.buffer(e.node()->id);
+  const ir::Buffer& b = memory(e.node()->id);
   const Id tensor = tensor_of(b, e.node()->where);
   std::map<const ir::Node*, Id> around;
   std::swap(around, done_);
-  std::vector<Expr> index, inside;
-  for (std::size_t d = 0; d < ir::args_of(e).size(); ++d) {
-    const Expr i = known(ir::args_of(e)[d]);
-    index.push_back(i);
-    for (const Expr& c : {ir::ge(i, ir::index(0)), ir::lt(i, b.extents[d])})
+  std::vector<Expr> inside;
+  const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    for (const Expr& c : {ir::ge(index[d], ir::index(0)), ir::lt(index[d], b.extents[d])})
       if (!ir::is_int(c, 1) && !analysis::can_prove(c, facts_)) inside.push_back(c);
   }
   const Type element = b.type.is_bool() ? u8 : b.type;
+  const bool nested = std::exchange(in_index_, true);
   const Id where = full(mask(inside, dims), dims), at = offsets(b, index, dims);
+  in_index_ = nested;
   std::vector<std::int64_t> extents;
   for (const TileDimension& d : dims) extents.push_back(d.width);
   const ir::Value zero = element.is_float() ? ir::float_value(element, 0) : ir::int_value(element, 0);
@@ -195,7 +259,7 @@ void BlockLowering::store(const ir::Buffer& b, const std::vector<Expr>& index, I
   const Dimensions& dims = now().spatial;
   const Id tensor = tensor_of(b, now().stage->where);
   if (b.type.is_bool()) value = b_.cast(u8, value);
-  const auto at = places(index, dims);
+  const auto at = index.empty() ? std::nullopt : places(index, dims);
   const bool whole = std::all_of(conditions.begin(), conditions.end(), [&](const Expr& c) { return says_end(c, b, index); });
   if (at && whole) {
     std::vector<std::int64_t> extents;

@@ -10,6 +10,8 @@
 //   launch.cpp    tensors, parameters and grids
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,15 +33,23 @@ inline std::vector<std::int64_t> ones(std::size_t n) { return std::vector<std::i
 
 // A stage that was computed in the block: for each of its dimensions where its box begins, and the extent of the tile.
 struct StageTile {
-  std::vector<Expr> begin;
+  std::vector<Expr> begin;          // empty: a dimension that the component lacks (drop_dim)
   std::vector<std::int64_t> width;  // 1: a single place
   ir::Id value = 0;                 // of these extents
 };
 
+// What lies in memory between launches: a temporary, or an output that was computed. The buffer has its extents, and is an
+// output to the launch that stores it, an input to those behind it.
+struct StoredStage {
+  ir::Buffer as;
+  std::vector<Expr> begin;
+};
+using StoredStages = std::map<ir::Id, StoredStage>;
+
 class BlockLowering {
  public:
-  BlockLowering(const ir::Program& p, const TileOptions& options, std::string name)
-      : p_(p), options_(options), b_(std::move(name)), facts_(analysis::facts_of_arguments(p)) {}
+  BlockLowering(const ir::Program& p, const TileOptions& options, const StoredStages& stored, std::string name)
+      : p_(p), options_(options), stored_(stored), b_(std::move(name)), facts_(analysis::facts_of_arguments(p)) {}
   TileLaunch run(const ir::Stmt& root);
 
  private:
@@ -54,9 +64,11 @@ class BlockLowering {
     const ir::NestStmt* nest = nullptr;
     const ir::Stage* stage = nullptr;
     Dimensions spatial, terms;  // of its tiles, in the order of its iteration variables
-    std::vector<Id> sums;       // what is accumulated so far, a component each; empty before the first term
-    ir::Substitution values;    // of its iteration variables
-    Where where = {};           // of the call that made it tiles; of the stage where there was none
+    std::vector<std::optional<std::size_t>>
+        at;                   // for each dimension of the stage: which of `spatial` it is; none: a single place
+    std::vector<Id> sums;     // what is accumulated so far, a component each; empty before the first term
+    ir::Substitution values;  // of its iteration variables
+    Where where = {};         // of the call that made it tiles; of the stage where there was none
   };
 
   // ---- launch.cpp
@@ -70,9 +82,12 @@ class BlockLowering {
   void body(const std::vector<Stmt>&);
   void nest(const Stmt&);
   void loop(const Stmt&);
+  bool one_of_block(const ir::Axis&, const Expr& extent) const;
   void serial(const Stmt&, const ir::LoopRange&);
   void block(const Stmt&);
   void describe(Current&, const Stmt& nest) const;
+  Dimensions dimensions(std::size_t component) const;  // of the stage at hand, without those that the component lacks
+  void add_one_term(const std::vector<Expr>& values, const std::vector<Expr>& conditions);
   void start_sums();
   void add_terms(const std::vector<Expr>& conditions);
   void finish(const std::vector<Id>& values);
@@ -85,6 +100,7 @@ class BlockLowering {
   Id full(Id value, const Dimensions&);
   Id operation(const Expr&, const Dimensions&);
   Id variable(const Expr&, const Dimensions&);
+  bool is_product_of_symbols(const Expr&) const;
   Id scalar(const Expr&);                                           // an index without dimensions, of type i32
   Id mask(const std::vector<Expr>& conditions, const Dimensions&);  // where all hold
   std::vector<Id> combined(const std::vector<Id>& so_far, const std::vector<Id>& next, const Dimensions&);
@@ -97,7 +113,11 @@ class BlockLowering {
     Expr number;
   };
   std::optional<std::vector<Place>> places(const std::vector<Expr>& index, const Dimensions&) const;
+  const ir::Buffer& memory(Id buffer) const;                                  // as this launch sees it
+  std::vector<Expr> in_memory(Id buffer, std::span<const Expr> index) const;  // counted from its first element
+  bool in_grid(const ir::Buffer&, const std::vector<Expr>& index, const std::vector<Place>&, const Dimensions&) const;
   Id load(const Expr&, const Dimensions&, Outside = Outside::unspecified);
+  Id chosen_of(const ir::Buffer& constant, const std::vector<Expr>& index, const Dimensions&, Where);
   Id load_tile(const ir::Buffer&, const std::vector<Place>&, const Dimensions&, Outside, Where);
   Id read_stage(const Expr& load, const StageTile&, const Dimensions&);
   Id gather(const Expr& load, const Dimensions&);
@@ -113,6 +133,7 @@ class BlockLowering {
 
   const ir::Program& p_;
   const TileOptions options_;
+  const StoredStages& stored_;
   ir::tile::Builder b_;
   TileLaunch launch_;
   std::vector<Id> parameters_;  // of the kernel, beside launch_.parameters
@@ -120,6 +141,7 @@ class BlockLowering {
   Path path_;
   std::vector<Current*> nests_;
   std::map<Id, Id> scalars_;                             // of axes, symbols, scalars of the program: the value
+  std::set<Id> blocks_;                                  // axes over blocks
   std::map<Id, Id> locals_;                              // of placeholders of a reducer
   std::map<Id, Id> tensors_;                             // of buffers
   std::map<Id, std::vector<ir::tile::Extent>> strides_;  // of those
@@ -129,6 +151,7 @@ class BlockLowering {
   ir::Substitution single_;                              // variables of loops that run once
   Type index_ = i64;                                     // what indices are computed in
   bool chosen_ = false;                                  // inside of an arm of a choice
+  bool in_index_ = false;  // of a gather: what points beyond the domain load becomes an address, so it is some number
 };
 
 }  // namespace ashlar::lowering

@@ -39,6 +39,14 @@ bool fits_in_32(const Expr& condition) {
 
 }  // namespace
 
+// A product may leave 32 bits: the host computes it, and checks.
+bool BlockLowering::is_product_of_symbols(const Expr& e) const {
+  if (!e.type().is_index() || !ir::is(e, Op::mul)) return false;
+  const std::vector<Id> vars = ir::free_vars(e);
+  return std::all_of(vars.begin(), vars.end(), [&](Id v) { return p_.symbols.count(v) != 0; }) &&
+         std::none_of(ir::args_of(e).begin(), ir::args_of(e).end(), [](const Expr& a) { return ir::is_int(a); });
+}
+
 Expr BlockLowering::known(const Expr& e) const { return analysis::simplify(ir::substitute(e, single_), facts_); }
 
 Expr BlockLowering::spelled(const Expr& e) {
@@ -104,6 +112,7 @@ Id BlockLowering::variable(const Expr& e, const Dimensions& dims) {
     }
     return b_.reshape(scalars_.at(id), ones(dims.size()));
   }
+  if (const Expr single = known(e); !ir::is(single, Op::var) || single.node()->id != id) return tile(single, dims);
   return b_.reshape(b_.cast(index_, scalar(e)), ones(dims.size()));
 }
 
@@ -121,6 +130,7 @@ Id BlockLowering::operation(const Expr& e, const Dimensions& dims) {
   for (Id& a : args) a = b_.broadcast(a, extents);
   const Type to = e.type().is_index() ? index_ : e.type(), from = b_.type(args[op == Op::select ? 1 : 0]).element;
   if (op == Op::cast || op == Op::bitcast) return b_.cast(to, args[0], op);
+  if ((op == Op::shl || op == Op::shr) && !(b_.type(args[1]).element == from)) args[1] = b_.cast(from, args[1]);
   if (!ir::tile::has_operator(op, from))
     refuse("tiles", "operators that tiles have", std::string(ir::op_name(op)) + " of " + ir::text(from), e.node()->where);
   return b_.apply(op, std::move(args));
@@ -138,6 +148,7 @@ Id BlockLowering::scalar(const Expr& e) {
   }
   if (ir::is(e, Op::load)) refuse("tiles", "an index that is known when the block begins", ir::text(e), e.node()->where);
   if (ir::is(e, Op::in_range)) return scalar(ir::args_of(e)[0]);
+  if (is_product_of_symbols(e)) return parameter("size" + std::to_string(launch_.parameters.size()), e);
   std::vector<Id> args;
   for (const Expr& a : ir::args_of(e)) args.push_back(a.type().is_bool() || a.type().is_index() ? scalar(a) : Id{0});
   for (const Id a : args)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the caller of a tile kernel passes (block.h): tensors with their facts, parameters, and the grid.
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include <ashlar/analysis/regions.h>
@@ -112,6 +113,7 @@ void BlockLowering::bind(const Stmt& s) {
     refuse("bind", "one loop for each axis of the grid", p_.axis(l.axis).name + ", the second over this one", s.where);
   launch_.grid[axis] = extent;
   scalars_[l.axis] = b_.block(static_cast<int>(axis));
+  blocks_.insert(l.axis);
 }
 
 TileLaunch BlockLowering::run(const Stmt& root) {
@@ -121,6 +123,7 @@ TileLaunch BlockLowering::run(const Stmt& root) {
   launch_.kernel.worker_warps = options_.worker_warps ? options_.worker_warps : warps_for(launch_.kernel.body);
   for (Expr& e : launch_.grid)
     if (e.empty()) e = ir::index(1);
+  launch_.where = root.where;
   ir::tile::verify(launch_.kernel);
   return std::move(launch_);
 }
@@ -129,20 +132,64 @@ TileLaunch BlockLowering::run(const Stmt& root) {
 
 namespace ashlar {
 
+std::vector<TileTemporary> tile_temporaries(const ir::Program& p) {
+  std::vector<TileTemporary> all;
+  for (const ir::Stmt& s : p.body) {
+    const auto* a = s.as<ir::AllocStmt>();
+    if (!a || p.buffer(a->buffer).role != ir::Role::temporary) continue;
+    const ir::Buffer& b = p.buffer(a->buffer);
+    const bool at_root = std::any_of(p.body.begin(), p.body.end(), [&](const ir::Stmt& n) {
+      const auto* nest = n.as<ir::NestStmt>();
+      return nest && nest->stage == b.stage;
+    });
+    if (!at_root)
+      refuse("tiles", "stages that are stored where they are computed: at the root, or in a block",
+             b.name + ", stored further out", b.where);
+    analysis::Box box = analysis::logical_box(p, s.id);
+    for (const Expr& e : box.extent)
+      for (const ir::Id v : ir::free_vars(e))
+        if (!p.symbols.count(v)) refuse("tiles", "storage with a bound over the symbols", b.name, b.where);
+    all.push_back({b.id, std::move(box.lo), std::move(box.extent)});
+  }
+  return all;
+}
+
+namespace {
+
+// A name that a linker takes, and no other entry has.
+std::string entry_name(std::string name, std::set<std::string>& names) {
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  std::string unique = name;
+  for (int n = 2; !names.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
+  return unique;
+}
+
+}  // namespace
+
 std::vector<TileLaunch> lower_to_tiles(const ir::Program& p, const TileOptions& options) {
   if (!p.variants.empty())
     ashlar::refuse("tiles", "a program without variants", "one that was specialized", p.variants[0].where);
   std::vector<TileLaunch> launches;
   std::set<std::string> names;
+  lowering::StoredStages stored;
+  for (const TileTemporary& t : tile_temporaries(p)) {
+    lowering::StoredStage& s = stored.emplace(t.buffer, lowering::StoredStage{p.buffer(t.buffer), t.begin}).first->second;
+    s.as.extents = t.extents, s.as.role = ir::Role::output, s.as.order = ir::Buffer::Order::dense;
+    s.as.align = std::max<std::int64_t>(64, s.as.align);  // as the workspace places it
+  }
   const auto nests = std::count_if(p.body.begin(), p.body.end(), [](const ir::Stmt& s) { return s.is<ir::NestStmt>(); });
   for (const ir::Stmt& s : p.body) {
-    if (const ir::AllocStmt* a = s.as<ir::AllocStmt>(); a && p.buffer(a->buffer).role == ir::Role::temporary)
-      refuse("tiles", "stages that are arguments, or computed in a block (compute_at)",
-             p.buffer(a->buffer).name + ", which is stored between launches", p.buffer(a->buffer).where);
     const ir::NestStmt* nest = s.as<ir::NestStmt>();
     if (!nest) continue;
-    const std::string name = nests == 1 ? p.name : p.name + "_" + p.stage(nest->stage).name;
-    launches.push_back(lowering::BlockLowering(p, options, name).run(s));
+    const std::string name = entry_name(nests == 1 ? p.name : p.name + "_" + p.stage(nest->stage).name, names);
+    launches.push_back(lowering::BlockLowering(p, options, stored, name).run(s));
+    for (const ir::Id id : p.stage(nest->stage).buffers) {  // what later launches read
+      ir::Buffer b = p.buffer(id);
+      const std::vector<Expr> begin(b.extents.size(), ir::index(0));
+      lowering::StoredStage& done = stored.emplace(id, lowering::StoredStage{std::move(b), begin}).first->second;
+      done.as.role = ir::Role::input;
+    }
   }
   return launches;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums of products as mma (block.h): one dimension of terms, which both factors have, and one more of each factor alone.
+// Sums of products as mma (block.h): dimensions of terms, which both factors have, and dimensions of each factor alone. Several
+// of a kind are those of a matrix, one after the other.
 //
 //   C[i, j] = sum over k of f32(A[i, k]) * f32(B[k, j])     sum += mma of A's tile and B's, without the conversions
+//
+//   y[o, h, w] = sum over c, s of f32(K[o, c, s]) * f32(x[c, h, w + s])      o x (c s) by (c s) x (h w)
 //
 // Beyond the last term both factors are 0: by the view, where that ends there, or by a choice.
 #include <algorithm>
@@ -32,11 +35,23 @@ bool multiplies(Type a, Type b, Type sum) {
   return sum == f64 && a == f64;
 }
 
-std::vector<std::size_t> used(const Expr& e, const std::vector<TileDimension>& dims) {
-  std::vector<std::size_t> all;
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    if (dims[d].width > 1 && ir::uses_var(e, dims[d].axis)) all.push_back(d);
+// The dimensions that an expression has, of those that are tiles.
+std::vector<TileDimension> used(const Expr& e, const std::vector<TileDimension>& dims) {
+  std::vector<TileDimension> all;
+  for (const TileDimension& d : dims)
+    if (d.width > 1 && ir::uses_var(e, d.axis)) all.push_back(d);
   return all;
+}
+
+std::int64_t elements(const std::vector<TileDimension>& dims) {
+  std::int64_t n = 1;
+  for (const TileDimension& d : dims) n *= d.width;
+  return n;
+}
+
+std::vector<TileDimension> joined(std::vector<TileDimension> first, const std::vector<TileDimension>& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
 }
 
 }  // namespace
@@ -44,9 +59,8 @@ std::vector<std::size_t> used(const Expr& e, const std::vector<TileDimension>& d
 Id BlockLowering::factor(const Expr& e, const Dimensions& dims, const std::vector<Expr>& conditions) {
   done_.clear();
   if (ir::is(e, Op::load) && !stages_.count(e.node()->id)) {
-    const ir::Buffer& b = p_.buffer(e.node()->id);
-    std::vector<Expr> index;
-    for (const Expr& i : ir::args_of(e)) index.push_back(known(i));
+    const ir::Buffer& b = memory(e.node()->id);
+    const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
     if (b.role == ir::Role::input && places(index, dims) &&
         std::all_of(conditions.begin(), conditions.end(), [&](const Expr& c) { return says_end(c, b, index); }))
       return full(load(e, dims, Outside::zero), dims);
@@ -63,26 +77,33 @@ Id BlockLowering::factor(const Expr& e, const Dimensions& dims, const std::vecto
 bool BlockLowering::multiply(const Expr& term, const std::vector<Expr>& conditions) {
   Current& c = now();
   const ir::Reducer& r = c.stage->reducer;
-  if (r.kind != ir::ReducerKind::sum || c.terms.size() != 1 || !ir::is(term, Op::mul)) return false;
+  if (r.kind != ir::ReducerKind::sum || c.terms.empty() || !ir::is(term, Op::mul)) return false;
   const Type sum = term.type();
   if (sum.is_float() && !r.fused) return false;
-  const Expr x = unconverted(ir::args_of(term)[0], sum), y = unconverted(ir::args_of(term)[1], sum);
+  Expr x = unconverted(ir::args_of(term)[0], sum), y = unconverted(ir::args_of(term)[1], sum);
+  if (!multiplies(x.type(), y.type(), sum)) x = ir::args_of(term)[0], y = ir::args_of(term)[1];
   if (!multiplies(x.type(), y.type(), sum)) return false;
-  const TileDimension k = c.terms[0];
-  if (!ir::uses_var(x, k.axis) || !ir::uses_var(y, k.axis)) return false;
-  const std::vector<std::size_t> of_x = used(x, c.spatial), of_y = used(y, c.spatial);
-  if (of_x.size() != 1 || of_y.size() != 1 || of_x == of_y) return false;
-  for (std::size_t d = 0; d < c.spatial.size(); ++d) {
-    if (c.spatial[d].width > 1 && d != of_x[0] && d != of_y[0]) return false;
+  if (used(x, c.terms).size() != c.terms.size() || used(y, c.terms).size() != c.terms.size()) return false;
+  Dimensions rows, columns;  // of the result: those of one factor stand before those of the other
+  Expr left, right;
+  for (const TileDimension& d : c.spatial) {
+    if (d.width == 1) continue;
+    const bool of_x = ir::uses_var(x, d.axis), of_y = ir::uses_var(y, d.axis);
     for (const Expr& e : conditions)
-      if (ir::uses_var(e, c.spatial[d].axis)) return false;
+      if (ir::uses_var(e, d.axis)) return false;
+    if (of_x == of_y) return false;
+    const Expr& own = of_x ? x : y;
+    if (left.empty()) left = own, right = of_x ? y : x;
+    const bool first = own.node() == left.node();
+    if (first && !columns.empty()) return false;
+    (first ? rows : columns).push_back(d);
   }
-  const bool swapped = of_y[0] < of_x[0];
-  const TileDimension m = c.spatial[swapped ? of_y[0] : of_x[0]], n = c.spatial[swapped ? of_x[0] : of_y[0]];
-  const Id a = factor(swapped ? y : x, {m, k}, conditions);
-  const Id b = factor(swapped ? x : y, {k, n}, conditions);
+  if (rows.empty() || columns.empty()) return false;
+  const std::int64_t m = elements(rows), n = elements(columns), k = elements(c.terms);
+  const Id a = b_.reshape(factor(left, joined(rows, c.terms), conditions), {m, k});
+  const Id b = b_.reshape(factor(right, joined(c.terms, columns), conditions), {k, n});
   const std::vector<std::int64_t> extents = b_.type(c.sums[0]).extents;
-  const Id before = b_.reshape(c.sums[0], {m.width, n.width});
+  const Id before = b_.reshape(c.sums[0], {m, n});
   c.sums[0] = b_.reshape(b_.mma(a, b, before), extents);
   return true;
 }

@@ -44,6 +44,9 @@ void BlockLowering::describe(Current& c, const Stmt& s) const {
   c.nest = &s.get<NestStmt>();
   c.stage = &p_.stage(c.nest->stage);
   c.where = c.stage->where;
+  if (c.stage->is_recurrence() || c.stage->scatters())
+    refuse("tiles", "stages whose points are computed each by itself",
+           c.stage->name + (c.stage->scatters() ? ", a scatter" : ", a recurrence, whose steps follow one another"), c.where);
   c.values = ir::iter_values(p_, *c.nest);
   std::vector<const Stmt*> own;  // the loops from the nest to the block
   const std::vector<Stmt>* list = &c.nest->body;
@@ -87,9 +90,10 @@ void BlockLowering::describe(Current& c, const Stmt& s) const {
                l->where);
       const ir::LoopRange range = ir::range_of(p_, *l);
       const Expr extent = known(ir::sub(range.end, range.begin));
+      if (!reduce) c.at.emplace_back(c.spatial.size());
       (reduce ? c.terms : c.spatial).push_back({node.axis, node.width, ir::is_int(extent, node.width) ? Expr() : extent});
     }
-    if (dimensions == 0 && !reduce) c.spatial.push_back({0, 1, Expr()});  // a single place
+    if (dimensions == 0 && !reduce) c.at.emplace_back();
   }
 }
 
@@ -121,13 +125,29 @@ void BlockLowering::loop(const Stmt& s) {
       return body(s.body());
     case LoopKind::serial:
     case LoopKind::unrolled:
-      if (!ir::is_int(extent, 1)) return serial(s, range);
+      if (!ir::is_int(extent, 1) && !one_of_block(p_.axis(l.axis), extent)) return serial(s, range);
       single_.emplace_back(l.axis, known(range.begin));
       body(s.body());
       return;
     default:
       refuse("tiles", "loops over blocks, serial ones, and dimensions of tiles", name + ", of another kind", s.where);
   }
+}
+
+// Does the loop run for one point, at most, that the block is for? Of a loop over blocks that several became, it is not known
+// that each has one; but each does.
+//
+//   for b in max(min(B - f / I / H, 1), 0)      f, over blocks, is b, h and io
+bool BlockLowering::one_of_block(const ir::Axis& axis, const Expr& extent) const {
+  if (axis.reduce || analysis::constant_max(extent, facts_) != 1) return false;
+  const std::vector<Id> vars = ir::free_vars(extent);
+  const bool of_block = std::any_of(vars.begin(), vars.end(), [&](Id v) { return blocks_.count(v); });
+  const std::vector<Id>& buffers =
+      nests_.back()->stage->buffers;  // of a value nothing is stored: without a point nobody reads it
+  const bool value = nests_.size() > 1 && std::all_of(buffers.begin(), buffers.end(),
+                                                      [&](Id b) { return p_.buffer(b).role == ir::Role::temporary; });
+  return (of_block || value) &&
+         std::all_of(vars.begin(), vars.end(), [&](Id v) { return p_.symbols.count(v) || blocks_.count(v); });
 }
 
 void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
@@ -159,7 +179,34 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
 void BlockLowering::start_sums() {
   Current& c = now();
   done_.clear();
-  for (const Expr& e : c.stage->inits) c.sums.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
+  for (std::size_t k = 0; k < c.stage->inits.size(); ++k)
+    c.sums.push_back(full(spelled(ir::substitute(c.stage->inits[k], c.values)), dimensions(k)));
+  done_.clear();
+}
+
+BlockLowering::Dimensions BlockLowering::dimensions(std::size_t component) const {
+  const Current& c = *nests_.back();
+  Dimensions dims = c.spatial;
+  for (const int d : p_.buffer(c.stage->buffers[component]).layout.dropped)
+    if (const auto at = c.at[static_cast<std::size_t>(d)]) dims[*at] = {0, 1, Expr()};
+  return dims;
+}
+
+// One term for each point, after those before: as it is defined.
+void BlockLowering::add_one_term(const std::vector<Expr>& values, const std::vector<Expr>& conditions) {
+  Current& c = now();
+  std::vector<Expr> so_far;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    so_far.push_back(ir::var(ir::fresh_id(), "sum", values[k].type()));
+    locals_[so_far[k].node()->id] = c.sums[k];
+  }
+  std::vector<Id> next;
+  for (const Expr& e : ir::combine(c.stage->reducer, so_far, values))
+    next.push_back(full(tile(spelled(e), c.spatial), dimensions(next.size())));
+  locals_.clear();
+  const Id inside = conditions.empty() ? Id{0} : mask(conditions, c.spatial);
+  for (std::size_t k = 0; k < next.size(); ++k)
+    c.sums[k] = inside ? b_.apply(Op::select, {full(inside, dimensions(k)), next[k], c.sums[k]}) : next[k];
   done_.clear();
 }
 
@@ -177,21 +224,7 @@ void BlockLowering::add_terms(const std::vector<Expr>& conditions) {
   if (elements > most_elements)
     refuse("as_tile", "at most " + std::to_string(most_elements) + " terms of " + stage.name + " in a tile",
            std::to_string(elements) + (ir::is(values[0], Op::mul) ? ", of products that no mma multiplies" : ""), c.where);
-  if (c.terms.empty()) {  // one term for each point, after those before: as it is defined
-    std::vector<Expr> so_far;
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      so_far.push_back(ir::var(ir::fresh_id(), "sum", values[k].type()));
-      locals_[so_far[k].node()->id] = c.sums[k];
-    }
-    std::vector<Id> next;
-    for (const Expr& e : ir::combine(stage.reducer, so_far, values)) next.push_back(full(spelled(e), dims));
-    locals_.clear();
-    const Id inside = conditions.empty() ? Id{0} : full(mask(conditions, dims), dims);
-    for (std::size_t k = 0; k < next.size(); ++k)
-      c.sums[k] = inside ? b_.apply(Op::select, {inside, next[k], c.sums[k]}) : next[k];
-    done_.clear();
-    return;
-  }
+  if (c.terms.empty()) return add_one_term(values, conditions);
   std::vector<Id> terms;
   std::vector<ir::Value> identity;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -282,20 +315,25 @@ void BlockLowering::finish(const std::vector<Id>& values) {
 
   StageTile kept;
   bool whole = true;
-  std::vector<std::int64_t> extents;
-  for (std::size_t d = 0; d < c.spatial.size(); ++d) {
+  for (std::size_t d = 0; d < c.at.size(); ++d) {
+    const Id axis = c.at[d] ? c.spatial[*c.at[d]].axis : 0;
     kept.begin.push_back(known(c.nest->roots[d].begin));
-    kept.width.push_back(c.spatial[d].width);
+    kept.width.push_back(c.at[d] ? c.spatial[*c.at[d]].width : 1);
     const Expr position = analysis::simplify(ir::sub(index[d], kept.begin[d]), facts_);
-    whole = whole && (c.spatial[d].axis ? ir::is(position, Op::var) && position.node()->id == c.spatial[d].axis
-                                        : ir::is_int(position, std::int64_t{0}));
+    whole = whole && (axis ? ir::is(position, Op::var) && position.node()->id == axis : ir::is_int(position, std::int64_t{0}));
   }
   for (std::size_t k = 0; k < values.size(); ++k) {
     const ir::Buffer& b = p_.buffer(c.stage->buffers[k]);
-    if (!b.layout.map.empty()) refuse("tiles", "stages without a layout of their own", b.name, b.where);
-    if (b.role == ir::Role::output) store(b, index, values[k], conditions);
-    kept.value = values[k];
-    if (whole) stages_[b.id] = kept;
+    const ir::Buffer& m = memory(b.id);
+    const bool stored = m.role == ir::Role::output;
+    if (!b.layout.map.empty() && (stored || b.layout.dropped.empty()))
+      refuse("tiles", "stages without a layout of their own", b.name, b.where);
+    if (stored) store(m, in_memory(b.id, index), values[k], conditions);
+    StageTile own = kept;
+    own.value = values[k];
+    for (const int d : b.layout.dropped)
+      own.begin[static_cast<std::size_t>(d)] = {}, own.width[static_cast<std::size_t>(d)] = 1;
+    if (whole) stages_[b.id] = own;
   }
 }
 

@@ -26,6 +26,10 @@ struct AttentionOptions {
   // they cannot skip terms (schedules::gpu_attention). Where the promise is broken, the result is infinite or NaN. For
   // `attention` only.
   bool finite = false;
+  // The exponentials are rounded to the type of v before they weight it, so that the second product is one of tensor cores too:
+  // of f16 and bf16 products of two factors of one type. Each is off by half a unit of its last place, as the result is. The sum
+  // that divides is of those that were not rounded. Of `attention`.
+  bool rounded = false;
 };
 
 struct Attention {

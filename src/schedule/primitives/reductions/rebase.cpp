@@ -11,7 +11,8 @@
 //
 // The parts are made before, by rfactor. Now `roll` makes one pass of top and total, a part at a time: all of its terms are met
 // with one maximum, and one rescale is computed for all (Dao: FlashAttention-2, 2023). Sums whose terms are products with what
-// is rebased follow as well, sums of vectors too.
+// is rebased follow as well, sums of vectors too. In such a product what is rebased may be rounded to a narrower float and back,
+// f32(bf16(e[i, j])) * v[j]: the rounding is relative, so a product moves by as much as it is off.
 //
 // Legality: REASSOC of the sums; the terms obey the rescale, term(now) = term(old) * rescale(old, now), which is looked at for
 // a few values, as it is declared and not proved. A part of the leader has the terms that the part of the sums reads, so a term
@@ -80,6 +81,16 @@ const ir::Stage& only_reader(const Context& c, const ir::Stage& stage, const std
   return c.p.stage(all.front());
 }
 
+// The load of the terms in a factor: itself, or rounded to a narrower float and back.
+Expr load_in(const Expr& factor, const ir::Stage& terms) {
+  if (is_load_of(factor, terms)) return factor;
+  if (!ir::is(factor, ir::Op::cast)) return {};
+  const Expr& narrow = ir::args_of(factor)[0];
+  const bool rounds = ir::is(narrow, ir::Op::cast) && narrow.type().is_float() && narrow.type().bits < factor.type().bits;
+  if (!rounds || !is_load_of(ir::args_of(narrow)[0], terms) || !(ir::args_of(narrow)[0].type() == factor.type())) return {};
+  return ir::args_of(narrow)[0];
+}
+
 // match: one reader of the terms
 Follower follower_of(const Context& c, const ir::Stage& terms, const ir::Stage& part, std::size_t rank) {
   const std::string expected = "sums of parts of " + terms.name + " (split and rfactor), or of products with it";
@@ -89,7 +100,7 @@ Follower follower_of(const Context& c, const ir::Stage& terms, const ir::Stage& 
     if (is_load_of(value, terms)) load = value;
     if (ir::is(value, ir::Op::mul))
       for (int k : {0, 1})
-        if (const auto args = ir::args_of(value); is_load_of(args[k], terms) && !reads(args[1 - k], terms)) load = args[k];
+        if (const auto args = ir::args_of(value); load.empty() && !reads(args[1 - k], terms)) load = load_in(args[k], terms);
   }
   if (load.empty() || !at_own(load, part, rank)) c.refuse(expected, part.name);
   Follower f;
