@@ -24,7 +24,8 @@ const char* const options_help =
     "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule();\n"
     "                          of several targets TARGET=FILE for one, may be given for each\n"
-    "  --size SYMBOL=N         the size at which -e explain counts; may be given for each symbol\n"
+    "  --size SYMBOL=N         the size at which -e explain and html count; may be given for each symbol\n"
+    "  --draw SYMBOL=N         the size of the run that -e html draws; others are chosen, and small\n"
     "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
     "  --backward FUNCTION     instead of what the generator computes, its derivative, for the FUNCTION of another run\n"
     "  --namespace NAME        of the operators that -e torch and -e jax register, and of the function of -e cpp\n"
@@ -84,6 +85,16 @@ void read_outputs(const std::string& text, std::vector<Output>& outputs) {
   }
 }
 
+std::pair<std::string, std::int64_t> read_size(const char* option, const std::string& s) {
+  const std::size_t equal = s.find('=');
+  std::int64_t n = 0;
+  const char* const end = s.data() + s.size();
+  const auto number = equal == std::string::npos ? std::from_chars_result{} : std::from_chars(s.data() + equal + 1, end, n);
+  if (equal == std::string::npos || equal == 0 || number.ec != std::errc() || number.ptr != end || n < 0)
+    throw UsageError(fmt::format("{}: expected SYMBOL=N with a whole number, found \"{}\"", option, s));
+  return {s.substr(0, equal), n};
+}
+
 }  // namespace
 
 std::vector<std::string> nearest(std::string_view found, const std::vector<std::string>& valid) {
@@ -105,7 +116,7 @@ std::string unknown(std::string_view what, std::string_view found, const std::ve
 
 CommandLine read_command_line(std::span<const std::string> arguments) {
   CommandLine c;
-  std::vector<std::string> emit, target, size, rest;
+  std::vector<std::string> emit, target, size, draw, rest;
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -118,6 +129,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("--targets", c.target_files)->allow_extra_args(false);
   app.add_option("--replay", c.replays)->allow_extra_args(false);
   app.add_option("--size", size)->allow_extra_args(false);
+  app.add_option("--draw", draw)->allow_extra_args(false);
   app.add_option("--diff", c.diff)->expected(2);
   app.add_option("--backward", c.of);
   app.add_option("--namespace", c.ns);
@@ -138,15 +150,8 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   for (const std::string& e : emit) read_outputs(e, c.outputs);
   for (std::string& t : target)
     for (std::string& name : split(t, ',')) c.targets.push_back(std::move(name));
-  for (const std::string& s : size) {
-    const std::size_t equal = s.find('=');
-    std::int64_t n = 0;
-    const char* const end = s.data() + s.size();
-    const auto number = equal == std::string::npos ? std::from_chars_result{} : std::from_chars(s.data() + equal + 1, end, n);
-    if (equal == std::string::npos || equal == 0 || number.ec != std::errc() || number.ptr != end || n < 0)
-      throw UsageError(fmt::format("--size: expected SYMBOL=N with a whole number, found \"{}\"", s));
-    c.sizes.emplace_back(s.substr(0, equal), n);
-  }
+  for (const std::string& s : size) c.sizes.push_back(read_size("--size", s));
+  for (const std::string& s : draw) c.drawn.push_back(read_size("--draw", s));
   for (const std::string& word : rest) {
     const std::size_t equal = word.find('=');
     if (word.starts_with("-"))

@@ -36,7 +36,8 @@ struct CommandLine {
   std::vector<std::string> target_files;                    // of the user's own processors
   std::vector<std::string> targets;                         // empty: host
   std::vector<Output> outputs;                              // empty: object and header
-  std::vector<std::pair<std::string, std::int64_t>> sizes;  // of symbols, for -e explain
+  std::vector<std::pair<std::string, std::int64_t>> sizes;  // of symbols, for -e explain and html
+  std::vector<std::pair<std::string, std::int64_t>> drawn;  // of symbols, for the run that -e html draws
   std::vector<std::string> diff;                            // two files of saved schedules, or none
   std::vector<std::string> replays;                         // files, or TARGET=FILE; none: schedule() is called
   std::vector<std::pair<std::string, std::string>> params;

@@ -34,6 +34,7 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::schedule, "schedule", "", ".schedule.json", "the schedule's steps, for --replay"},
       {OutputKind::schedule_cpp, "schedule_cpp", "", ".schedule.h", "the schedule's steps as C++, one call each"},
       {OutputKind::explain, "explain", "", ".explain.txt", "what the kernel takes of its target, with no device present"},
+      {OutputKind::html, "html", "", ".html", "a page for a browser: program, schedule, code, a run of small size, charts"},
       {OutputKind::torch, "torch", "", ".torch.c", "C that registers the kernel as an operator of PyTorch; needs --namespace"},
       {OutputKind::torch_python, "torch_python", "_", ".py", "the operator's Python module: fake kernel, vmap, derivative"},
       {OutputKind::jax, "jax", "", ".jax.c", "C of the kernel as a handler of XLA's FFI, for JAX; needs --namespace"},
@@ -64,6 +65,7 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::schedule:
     case OutputKind::schedule_cpp:
     case OutputKind::explain:
+    case OutputKind::html:
     case OutputKind::torch:
     case OutputKind::torch_python:
     case OutputKind::jax:

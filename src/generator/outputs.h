@@ -33,6 +33,7 @@ enum class OutputKind {
   schedule,
   schedule_cpp,
   explain,
+  html,
   torch,
   torch_python,
   jax,

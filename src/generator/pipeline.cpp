@@ -57,6 +57,18 @@ void require_names(const ir::Program& p) {
 }
 }  // namespace
 
+// Makes the steps; everything up to here is in `c`.
+static void make_schedule(Compilation& c, const PipelineOptions& options) {
+  if (!options.replay.empty())
+    replay(*c.schedule, options);
+  else if (options.backward)
+    schedule_by_default(*c.schedule);
+  else
+    c.made.generator->schedule(*c.schedule);
+  c.schedule->observe(nullptr, nullptr);
+  schedule::finish(c.schedule->scheduled(), c.made.record->target);
+}
+
 Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
   Compilation c;
   c.made = std::move(made);
@@ -83,14 +95,13 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
         },
         const_cast<PipelineOptions*>(&options));
   }
-  if (!options.replay.empty())
-    replay(*c.schedule, options);
-  else if (options.backward)
-    schedule_by_default(*c.schedule);
-  else
-    c.made.generator->schedule(*c.schedule);
-  c.schedule->observe(nullptr, nullptr);
-  schedule::finish(c.schedule->scheduled(), target);
+  try {
+    make_schedule(c, options);
+  } catch (const RefusalError& e) {
+    c.schedule->observe(nullptr, nullptr);
+    if (options.refused) options.refused(c, e.refusal);
+    throw;
+  }
   return c;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <ashlar/ir/kernel.h>
+#include <ashlar/ir/refusal.h>
 #include <ashlar/ir/tile.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
@@ -27,7 +28,9 @@ struct PipelineOptions {
   const char* replay_option = "--replay";  // that named it
   bool backward = false;                   // the derivative instead, scheduled by default (backward.h)
   std::function<void(const std::string& step, const std::string& program)> observe;  // after every schedule step
-  std::vector<PassTime>* times = nullptr;                                            // one entry a pass is added
+  // Called when the schedule, or what its end requires, is refused: with what there is up to there. The refusal travels on.
+  std::function<void(const struct Compilation&, const Refusal&)> refused = {};
+  std::vector<PassTime>* times = nullptr;  // one entry a pass is added
 };
 
 struct Compilation {

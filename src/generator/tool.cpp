@@ -37,6 +37,7 @@
 #include "generator/pipeline.h"
 #include "generator/target_params.h"
 #include "generator/trace_text.h"
+#include "generator/view/view.h"
 
 namespace ashlar::generator {
 
@@ -82,7 +83,8 @@ void require_one_target(const CommandLine& c, const std::vector<Target>& targets
   if (targets.size() < 2) return;
   std::vector<std::string> wrong;
   for (const Output& o : outputs)
-    if (o.kind == OutputKind::schedule || o.kind == OutputKind::schedule_cpp || o.kind == OutputKind::c)
+    if (o.kind == OutputKind::schedule || o.kind == OutputKind::schedule_cpp || o.kind == OutputKind::c ||
+        o.kind == OutputKind::html)
       wrong.emplace_back(fmt::format("-e {}", info(o.kind).name));
   if (!wrong.empty())
     throw UsageError(fmt::format("{}: expected one target, found {}: run the generator once for each", wrong[0],
@@ -141,7 +143,7 @@ const codegen::Output* code_kind(OutputKind kind) {
 // What one target contributes. Kernels outlive the generator that described them.
 struct Part {
   Target target;
-  std::string program, schedule, schedule_cpp, explanation;
+  std::string program, schedule, schedule_cpp, explanation, page;
   std::vector<ir::tile::Kernel> tiles;  // of a target with tiles, in the place of a kernel
 };
 
@@ -278,6 +280,7 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line
     if (o.kind == OutputKind::schedule_cpp) files.add(o.path, joined(p, &Part::schedule_cpp));
     if (o.kind == OutputKind::c) files.add(o.path, c_text(p, outputs, o, line_tables));
     if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
+    if (o.kind == OutputKind::html) files.add(o.path, joined(p, &Part::page));
     if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
     if (std::optional<std::string> text = kit_text(p, o.kind, header_name(p, outputs))) files.add(o.path, std::move(*text));
   }
@@ -389,6 +392,18 @@ void require_namespace(const CommandLine& c, const std::vector<Output>& outputs)
   }
 }
 
+// The page of a schedule that is refused is the one file that is written then: it shows why.
+void write_refused(const Compilation& c, const view::Options& options, const std::vector<Output>& outputs, ToolResult& result) {
+  FileSet files;
+  for (const Output& o : outputs)
+    if (o.kind == OutputKind::html) {
+      files.add(o.path, view::page(c, options));
+      result.err += o.path == standard_output ? "" : fmt::format("{} shows the refusal\n", o.path);
+    }
+  files.commit();
+  result.out += files.for_standard_output();
+}
+
 void generate(const CommandLine& c, ToolResult& result) {
   const detail::Registration& r = find_generator(c.generator, c.preferred);
   const std::vector<Target> targets = targets_of(c);
@@ -414,7 +429,15 @@ void generate(const CommandLine& c, ToolResult& result) {
   const auto asked = [&](OutputKind kind) {
     return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return o.kind == kind; });
   };
-  if (!c.sizes.empty() && !asked(OutputKind::explain)) throw UsageError("--size: expected -e explain, which counts at it");
+  if (!c.sizes.empty() && !asked(OutputKind::explain) && !asked(OutputKind::html))
+    throw UsageError("--size: expected -e explain or -e html, which count at it");
+  if (!c.drawn.empty() && !asked(OutputKind::html)) throw UsageError("--draw: expected -e html, which draws a run of it");
+  view::Options page{r.name, options.function, c.sizes, c.drawn, nullptr, r.where};
+  if (asked(OutputKind::html))
+    options.refused = [&](const Compilation& until, const Refusal& refusal) {
+      page.refused = &refusal;
+      write_refused(until, page, outputs, result);
+    };
   require_namespace(c, outputs);
   options.backward = c.backward;
   Parts p;
@@ -443,6 +466,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (asked(OutputKind::explain))
       part.explanation = target.is_gpu() ? explain(compilation.kernel, target, c.sizes, r.where)
                                          : explain(*compilation.schedule, c.sizes, r.where);
+    if (asked(OutputKind::html)) part.page = view::page(compilation, page);
     describe(target, p.facts);
     p.kit = {c.ns, c.of, compilation.kept, compilation.weights};
     Params& params = p.params.emplace_back();

@@ -9,13 +9,14 @@
 #include <ashlar/analysis/promises.h>
 #include <ashlar/analysis/regions.h>
 #include <ashlar/analysis/tensorize.h>
-#include <ashlar/interp/interpreter.h>
+#include <ashlar/interp/watcher.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/ir/skew.h>
 
 #include "interp/arguments.h"
 #include "interp/order.h"
 #include "interp/scheduled_code.h"
+#include "interp/scheduled_memory.h"
 
 namespace ashlar::interp {
 namespace {
@@ -28,15 +29,13 @@ using ir::NestStmt;
 using ir::PrefetchStmt;
 using ir::Stmt;
 
-class Scheduled final : public Memory {
+class Scheduled final : public PlacedMemory {
  public:
-  Scheduled(const ir::Program& p, Arguments& arguments, const Options& options)
-      : program_(p),
+  Scheduled(const ir::Program& p, Arguments& arguments, const Options& options, Watcher* watcher)
+      : PlacedMemory(p, options, watcher),
         order_(options),
         described_(options.intrinsics == Options::Intrinsics::described),
-        layouts_(options.layouts),
         max_blocks_(options.max_blocks) {
-    if (options.races) at_once_.emplace(p);
     const auto symbols = solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, arguments);
     slots_ = Slots(options.vscale);
     bind_values(p.arguments, p.scalars, symbols, arguments, slots_);
@@ -61,130 +60,7 @@ class Scheduled final : public Memory {
     return counters_;
   }
 
-  int resolve(Id buffer, const char* name) override {
-    for (std::size_t k = 0; k < places_.size(); ++k)
-      if (places_[k].info->id == buffer) return static_cast<int>(k);
-    const auto at = program_.buffers.find(buffer);
-    if (at == program_.buffers.end()) throw InternalError(std::string("a load of an unknown buffer ") + (name ? name : ""));
-    Place place;
-    place.info = &at->second;
-    if (const auto a = arrays_.find(buffer); a != arrays_.end()) {
-      place.array = a->second;
-      if (place.info->role == ir::Role::output) place.written.resize(static_cast<std::size_t>(place.array->elements()));
-    } else {
-      for (Id v : place.info->layout.vars) place.layout_vars.push_back(slots_.slot(v));
-      place.rings = scheduled::rings(place.info->layout);
-      for (const Expr& e : place.info->layout.map) place.layout.emplace_back(e, slots_, *this, Select::lazy);
-    }
-    places_.push_back(std::move(place));
-    return static_cast<int>(places_.size()) - 1;
-  }
-
-  Value read(int source, const std::int64_t* index, int rank) override {
-    Place& place = places_[static_cast<std::size_t>(source)];
-    const std::span<const std::int64_t> at(index, static_cast<std::size_t>(rank));
-    const Value v = peek(place, at, "reads");
-    if (v.type.code == Type::Code::handle)
-      throw RunError(RunError::Kind::uninitialised,
-                     where() + " reads " + place.info->name + text_of_index(at) + ", which was not written");
-    if (at_once_ && (place.storage || place.info->role == ir::Role::output))
-      check(at_once_->read(touched(place, at), combines_), place, at, "reads");
-    return v;
-  }
-
-  std::string where() const override {
-    if (!current_) return "the schedule";
-    const StageCode& s = stage_code_.at(current_->id);
-    std::string text = "stage `" + current_->name + "`";
-    for (std::size_t k = 0; k < s.all.size(); ++k)
-      if (slots_.value(s.all[k]).type.code != Type::Code::handle)
-        text += (k == 0 ? " at " : ", ") + s.names[k] + " = " + std::to_string(slots_.value(s.all[k]).i);
-    return text;
-  }
-
  private:
-  // ---- access ----------------------------------------------------------------------------------------------------------
-  [[noreturn]] void outside(const Place& place, std::span<const std::int64_t> at, const char* verb,
-                            const std::string& box) const {
-    throw RunError(RunError::Kind::out_of_bounds,
-                   where() + " " + verb + " " + place.info->name + text_of_index(at) + ", outside " + box);
-  }
-
-  // Where it is recorded who touched an element.
-  Concurrency::Element& touched(Place& place, std::span<const std::int64_t> at) {
-    Concurrency::Elements& all = place.array ? place.touched : place.storage->touched;
-    const std::size_t e = place.array ? array_element(place, at, "reads") : element(place, at, "reads");
-    if (all.empty()) all.resize(place.array ? place.written.size() : place.storage->elements.size());
-    return all[e];
-  }
-  void check(const std::string& conflict, const Place& place, std::span<const std::int64_t> at, const char* verb) const {
-    if (!conflict.empty())
-      throw RunError(RunError::Kind::race,
-                     where() + " " + verb + " " + place.info->name + text_of_index(at) + " at " + conflict);
-  }
-
-  std::size_t array_element(const Place& place, std::span<const std::int64_t> at, const char* verb) const {
-    std::int64_t flat = 0;
-    for (std::size_t d = 0; d < at.size(); ++d) {
-      if (at[d] < 0 || at[d] >= place.array->shape.at(d))
-        outside(place, at, verb, "its extents " + text_of_index(place.array->shape));
-      flat = flat * place.array->shape[d] + at[d];
-    }
-    return static_cast<std::size_t>(flat);
-  }
-
-  // The element of a temporary that holds a logical point.
-  std::size_t element(Place& place, std::span<const std::int64_t> at, const char* verb) {
-    if (!place.storage)
-      throw RunError(RunError::Kind::uninitialised,
-                     where() + " " + verb + " " + place.info->name + " where it is not stored, outside the life of its alloc");
-    const Storage& s = *place.storage;
-    if (!s.logical.contains(at)) outside(place, at, verb, "its box " + s.logical.text());
-    std::array<std::int64_t, 8> physical{};
-    std::span<const std::int64_t> where_to = at;
-    if (!place.layout.empty()) {
-      for (std::size_t d = 0; d < at.size(); ++d) slots_.set_index(place.layout_vars[d], at[d]);
-      for (std::size_t d = 0; d < place.layout.size(); ++d) physical[d] = place.layout[d].run_index();
-      where_to = {physical.data(), place.layout.size()};
-      if (!s.physical.contains(where_to)) outside(place, at, verb, "its physical box " + s.physical.text());
-    }
-    return static_cast<std::size_t>(s.physical.flat(where_to));
-  }
-
-  Value peek(Place& place, std::span<const std::int64_t> at, const char* verb) {
-    if (place.array) {
-      const std::size_t e = array_element(place, at, verb);
-      return place.info->role == ir::Role::output && !place.written[e] ? Value{} : place.array->at(at);
-    }
-    const std::size_t e = element(place, at, verb);
-    const Value v = place.storage->elements[e];
-    if (v.type.code != Type::Code::handle && place.storage->tags[e] != tag(place, at))
-      throw RunError(RunError::Kind::uninitialised, where() + " " + verb + " " + place.info->name + text_of_index(at) +
-                                                        ", whose storage now holds another point");
-    return v;
-  }
-
-  void write(Place& place, std::span<const std::int64_t> at, const Value& v) {
-    if (v.type != place.info->type) throw InternalError(where() + ": a value of another type than " + place.info->name);
-    const std::size_t e = place.array ? array_element(place, at, "writes") : element(place, at, "writes");
-    if (at_once_) {
-      const Value old = place.array ? place.written[e] ? place.array->at(at) : Value{} : place.storage->elements[e];
-      const bool same =
-          old.type == v.type && ir::to_bits(old) == ir::to_bits(v) && (place.array || place.storage->tags[e] == tag(place, at));
-      check(at_once_->write(touched(place, at), combines_, same), place, at, "writes");
-    }
-    if (place.array) {
-      place.written[e] = true;
-      place.array->set(at, v);
-      return;
-    }
-    Value& held = place.storage->elements[e];
-    if (layouts_ && !place.rings && held.type.code != Type::Code::handle && place.storage->tags[e] != tag(place, at))
-      throw RunError(RunError::Kind::broken_promise, where() + " writes " + place.info->name + text_of_index(at) +
-                                                         " over another element, by a layout that has a place for each");
-    held = v;
-    place.storage->tags[e] = tag(place, at);
-  }
   bool stores(const Stmt& block, const ir::Stage& stage, std::size_t component) const {
     const BlockStmt& leaf = block.get<BlockStmt>();
     return leaf.stores == ir::Stores::all ||
@@ -350,6 +226,7 @@ class Scheduled final : public Memory {
     for (auto it = alive.rbegin(); it != alive.rend(); ++it) {
       Place& place = places_[static_cast<std::size_t>(it->first)];
       live_bytes_ -= place.storage->bytes;
+      if (watcher_) watcher_->frees(place.info->id);
       place.storage = it->second;
     }
   }
@@ -373,6 +250,7 @@ class Scheduled final : public Memory {
     ++counters_.allocations;
     std::int64_t& largest = counters_.bytes_of[buffer];
     largest = std::max(largest, s->bytes);
+    if (watcher_) watcher_->allocates(buffer, s->physical.begin, s->physical.extent, s->bytes);
     return s;
   }
 
@@ -383,6 +261,7 @@ class Scheduled final : public Memory {
     for (Tape& t : c.box_begin) box.begin.push_back(t.run_index());
     for (Tape& t : c.box_extent) box.extent.push_back(t.run_index());
     if (box.elements() > 0) {
+      if (watcher_) watcher_->computes(stage.id, box.begin);
       StageCode& s = stage_code_.at(stage.id);
       ++s.evaluations;
       s.external->run(box, slots_, *this, [&](std::size_t component, std::span<const std::int64_t> at, const Value& v) {
@@ -400,6 +279,7 @@ class Scheduled final : public Memory {
     const bool runs = enter(b, init ? b.spatial_guards : b.guards, init);
     for (int slot : c.loops) slots_.set_slot(slot, {});
     if (runs) {
+      report(b);
       for (std::size_t k = 0; k < c.values.size(); ++k)
         if (!c.values[k].empty()) c.f->set(k, c.values[k].run());
       std::vector<std::vector<std::int64_t>> bases(c.tiles.size());
@@ -442,6 +322,7 @@ class Scheduled final : public Memory {
     const std::uint64_t run = at_once_ ? at_once_->start(*c.stmt, begin, end) : 0;
     const auto one = [&](std::int64_t x) {
       slots_.set_index(c.slot, x);
+      if (watcher_) watcher_->iterates(*c.stmt, x);
       if (at_once_) at_once_->enter(*c.stmt, run, x);
       body();
       if (!at_once_) return;
@@ -451,6 +332,7 @@ class Scheduled final : public Memory {
       for (std::int64_t x : order_.of(begin, end)) one(x);
     else
       for (std::int64_t x = begin; x < end; ++x) one(x);
+    if (watcher_) watcher_->leaves(*c.stmt);
     slots_.set_slot(c.slot, {});
   }
 
@@ -495,6 +377,16 @@ class Scheduled final : public Memory {
     return {point_.data(), s.spatial.size()};
   }
 
+  void report(const BlockCode& b) {
+    if (!watcher_) return;
+    std::vector<std::int64_t> point;
+    for (int slot : stage_code_.at(b.stage->id).all) {
+      const Value& v = slots_.value(slot);
+      point.push_back(v.type.code == Type::Code::handle ? 0 : v.i);  // an initialisation has no reduced ones
+    }
+    watcher_->computes(b.stage->id, point);
+  }
+
   void store_inits(BlockCode& b, const Stmt& block) {
     StageCode& s = stage_code_.at(b.stage->id);
     for (std::size_t c = 0; c < s.inits.size(); ++c) {
@@ -518,6 +410,7 @@ class Scheduled final : public Memory {
         store_inits(b, *c.stmt);
       const auto at = init_only ? std::nullopt : b.scatter ? b.scatter->target() : std::optional(point_of(s));
       if (at) {
+        report(b);
         std::vector<Value> result;
         combines_ = b.stage->atomic && !init_only;
         if (reduces) {
@@ -567,21 +460,13 @@ class Scheduled final : public Memory {
     return false;
   }
 
-  const ir::Program& program_;
   IterationOrder order_;
-  const bool described_, layouts_;
+  const bool described_;
   std::int64_t max_blocks_, executed_ = 0;
-  std::optional<Concurrency> at_once_;  // where conflicts are looked for
-  bool combines_ = false;               // the access is one step of an atomic stage, in memory
-  Slots slots_;
-  std::map<Id, Array*> arrays_;  // arguments and constants
   std::map<Id, Array> constants_;
-  std::deque<Place> places_;
-  std::map<Id, StageCode> stage_code_;
   std::deque<BlockCode> blocks_;
   std::deque<CallCode> calls_;
   std::vector<Code> code_;
-  const ir::Stage* current_ = nullptr;
   std::array<std::int64_t, 8> point_{};
   std::int64_t live_bytes_ = 0;
   bool idle_ = false;
@@ -590,10 +475,14 @@ class Scheduled final : public Memory {
 
 }  // namespace
 
-Counters run(const ir::Program& all, Arguments& arguments, const Options& options) {
+static Counters run(const ir::Program& all, Arguments& arguments, const Options& options, Watcher* watcher) {
   ir::Program apart = analysis::take_dropped_apart(taken(all, arguments));
   if (!analysis::regions_are_known(apart)) analysis::derive_regions(apart);
-  return Scheduled(apart, arguments, options).run();
+  return Scheduled(apart, arguments, options, watcher).run();
+}
+Counters run(const ir::Program& p, Arguments& arguments, const Options& options) { return run(p, arguments, options, nullptr); }
+Counters run(const ir::Program& p, Arguments& arguments, const Options& options, Watcher& watcher) {
+  return run(p, arguments, options, &watcher);
 }
 
 }  // namespace ashlar::interp

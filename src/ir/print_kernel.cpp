@@ -3,6 +3,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/kernel.h>
+#include <ashlar/ir/placed_text.h>
 #include <ashlar/ir/refusal.h>
 
 #include "ir/print.h"
@@ -15,8 +16,16 @@ struct KernelWriter {
   bool facts = false;  // what lowering knows as well
   Namer names;
   std::string out;
+  std::vector<PlacedLine> placed = {};        // the same lines, each with the place of its statement
+  std::vector<const KStmt*> statements = {};  // of each line; null: none
+  const KStmt* now = nullptr;
   std::string show(const Expr& e) { return text(e, names); }
-  void line(int depth, const std::string& s) { out += std::string(static_cast<std::size_t>(depth) * 2, ' ') + s + "\n"; }
+  void line(int depth, const std::string& s) {
+    std::string whole = std::string(static_cast<std::size_t>(depth) * 2, ' ') + s;
+    out += whole + "\n";
+    placed.push_back({std::move(whole), now ? now->where : Where{}, 0});
+    statements.push_back(now);
+  }
   void body(const std::vector<KStmt>& list, int depth) {
     for (const KStmt& s : list) statement(s, depth);
   }
@@ -28,6 +37,7 @@ struct KernelWriter {
   std::string facts_of(const KStmt& s) const { return facts && s.nest ? "  of nest " + std::to_string(s.nest) : std::string(); }
 
   void statement(const KStmt& s, int depth) {
+    now = &s;
     s.visit(
         [&](const KFor& n) {
           const Namer::Scope scope(names);
@@ -41,6 +51,7 @@ struct KernelWriter {
           line(depth, "if " + show(n.condition) + facts_of(s));
           inside(n.body, depth + 1);
           if (n.otherwise.empty()) return;
+          now = &s;
           line(depth, "else");
           inside(n.otherwise, depth + 1);
         },
@@ -236,9 +247,9 @@ const char* storage_name(Storage s) {
 
 namespace {
 
-std::string written(const Kernel& k, bool facts) {
+KernelWriter written(const Kernel& k, bool facts) {
   KernelWriter w{k, facts, {}, {}};
-  w.out = "kernel " + k.name + "\n";
+  w.line(0, "kernel " + k.name);
   for (const auto& [id, b] : k.buffers) w.names(id, b.name);
   for (const auto& [id, m] : k.tensor_maps) w.names(id, m.name);
   for (const auto& [id, s] : k.symbols) w.names(id, s.name);
@@ -260,12 +271,28 @@ std::string written(const Kernel& k, bool facts) {
     w.line(1, s);
   }
   w.body(k.body, 0);
-  return w.out;
+  return w;
 }
 
 }  // namespace
 
-std::string text(const Kernel& k) { return written(k, false); }
-std::string text_with_facts(const Kernel& k) { return written(k, true); }
+std::string text(const Kernel& k) { return written(k, false).out; }
+std::string text_with_facts(const Kernel& k) { return written(k, true).out; }
+std::vector<PlacedLine> placed_text(const Kernel& k) { return written(k, false).placed; }
+
+void place_at_lines(Kernel& k, std::span<const Where> lines) {
+  const KernelWriter w = written(k, false);
+  std::vector<const KStmt*> seen = w.statements;
+  std::size_t next = 0;  // statements stand in the order of their lines; only the line of an else has one that came before
+  const auto place = [&](auto&& self, KBody& body) -> void {
+    for (KStmt& s : body) {
+      while (next < seen.size() && seen[next] != &s) ++next;
+      if (next == seen.size()) throw InternalError("a statement of a kernel without a printed line");
+      if (next < lines.size()) s.where = lines[next];
+      for (KBody* inside : s.bodies()) self(self, *inside);
+    }
+  };
+  place(place, k.body);
+}
 
 }  // namespace ashlar::ir

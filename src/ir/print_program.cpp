@@ -3,6 +3,7 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/placed_text.h>
 #include <ashlar/ir/skew.h>
 
 #include "ir/print.h"
@@ -86,6 +87,9 @@ struct ProgramWriter {
   Namer names;
   std::map<Id, std::string> iters;  // a stage's own variables, as its definition names them
   std::string out;
+  std::vector<PlacedLine> placed = {};  // the same lines, each with what it stands for
+  Where here = {};                      // of the line that is written
+  Id of = 0;                            // its statement, stage or buffer
 
   std::string show(const Expr& e) { return text(e, names); }
   std::string show(const std::vector<Expr>& list, const char* between) {
@@ -102,7 +106,9 @@ struct ProgramWriter {
     }
     while (!s.empty() && s.back() == ' ') s.pop_back();
     out += s + "\n";
+    placed.push_back({std::move(s), here, of});
   }
+  void stand(Where where, Id id) { here = where, of = id; }  // what the next lines stand for
 
   // The elements of a constant; of a long one the first, and a sum over all by which two can be told apart (FNV-1a).
   static std::string elements_text(const Buffer& b) {
@@ -144,7 +150,7 @@ struct ProgramWriter {
   }
 
   void header() {
-    out += "program " + p.name + "\n";
+    line(0, "program " + p.name);
     for (const auto& [id, s] : p.symbols) names(id, s.name);
     for (const Argument& a : p.arguments)
       names(a.id, a.kind == ArgumentKind::scalar ? p.scalars.at(a.id).name : p.buffer(a.id).name);
@@ -155,25 +161,31 @@ struct ProgramWriter {
       if (s.min != 0) facts += ", min " + std::to_string(s.min);
       if (s.max != INT64_MAX) facts += ", max " + std::to_string(s.max);
       if (s.multiple_of != 1) facts += ", multiple of " + std::to_string(s.multiple_of);
+      stand(s.where, id);
       line(1, "symbol " + names(id, s.name) + facts);
     }
     for (const Argument& a : p.arguments) {
       if (a.kind == ArgumentKind::scalar) {
         const ScalarArg& s = p.scalars.at(a.id);
+        stand(s.where, a.id);
         line(1, "scalar " + names(a.id, s.name) + ": " + text(s.type));
         continue;
       }
       const Buffer& b = p.buffer(a.id);
+      stand(b.where, a.id);
       line(1,
            std::string(a.kind == ArgumentKind::input ? "input " : "output ") + names(b.id, b.name) + ": " + text(b.type) + "[" +
                show(b.extents, ", ") + "]" + (b.streamed ? ", streamed" : "") + (b.injective ? ", injective" : ""),
            layout(b));
     }
     for (const auto& [id, b] : p.buffers)
-      if (b.role == Role::constant)
+      if (b.role == Role::constant) {
+        stand(b.where, id);
         line(1,
              "constant " + names(id, b.name) + ": " + text(b.type) + "[" + show(b.extents, ", ") + "] = " + elements_text(b));
-    for (const auto& [id, s] : p.stages) line(1, definition(s));
+      }
+    for (const auto& [id, s] : p.stages) stand(s.where, id), line(1, definition(s));
+    stand({}, 0);
     for (const Expr& a : p.assumptions) line(1, "assume " + show(a));
     for (const auto& [id, f] : p.intrinsics) line(1, "intrinsic " + text(*f));
   }
@@ -260,6 +272,7 @@ struct ProgramWriter {
   }
   void statement(const Stmt& s, int depth) {
     const Namer::Scope scope(names);
+    stand(s.where, s.id);
     match(
         s, [&](const NestStmt& nest) { line(depth, "nest " + p.stage(nest.stage).name + box(nest)); },
         [&](const LoopStmt& loop) {
@@ -286,12 +299,31 @@ struct ProgramWriter {
 
 }  // namespace
 
-std::string text(const Program& p) {
+namespace {
+
+ProgramWriter written(const Program& p) {
   ProgramWriter w{p, {}, {}, {}};
   w.header();
   w.body(p.body, 0);
-  for (const Variant& v : p.variants) w.out += "where " + text(v.condition) + "\n" + text(*v.program);
-  return w.out;
+  return w;
+}
+
+}  // namespace
+
+std::string text(const Program& p) {
+  std::string all = written(p).out;
+  for (const Variant& v : p.variants) all += "where " + text(v.condition) + "\n" + text(*v.program);
+  return all;
+}
+
+std::vector<PlacedLine> placed_text(const Program& p) {
+  std::vector<PlacedLine> all = written(p).placed;
+  for (const Variant& v : p.variants) {
+    all.push_back({"where " + text(v.condition), v.where, 0});
+    std::vector<PlacedLine> own = placed_text(*v.program);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
 }
 
 }  // namespace ashlar::ir

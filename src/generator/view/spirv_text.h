@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+#include <string>
+
+namespace ashlar::generator::view {
+
+// The instructions of a module; empty in a build without SPIR-V, which has no module to show.
+std::string spirv_text(const std::string& module);
+
+}  // namespace ashlar::generator::view
