@@ -100,18 +100,4 @@ TEST_CASE("what a block cannot keep as tiles") {
     s[twice].compute_at(io).as_tile(s[twice].spatial<1>()[0], 32);
     CHECK_REFUSED([&] { lowered(s); }, "expected a read of twice at the points of its tile, each in its place");
   }
-  {  // a temporary between launches
-    lang::DefinitionScope scope;
-    Symbol N{"N"};
-    Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
-    Tensor twice = compute("twice", {N}, [&](Var i) { return x(i) * 2; });
-    Tensor result = compute("result", {N}, [&](Var i) { return twice(i) + 1; });
-    const lang::Built built = (lang::bind(y, result), lang::build_program("two", {x, y}));
-    Schedule s = scheduled(built);
-    for (const Tensor& t : {twice, result}) {
-      auto [io, ii] = s[t].split(s[t].spatial<1>()[0], 16);
-      s[t].bind(io, gpu::block_x).as_tile(ii);
-    }
-    CHECK_REFUSED([&] { lowered(s); }, "expected stages that are arguments, or computed in a block (compute_at), found twice");
-  }
 }

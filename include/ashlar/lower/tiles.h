@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <ashlar/ir/kernel.h>
 #include <ashlar/ir/program.h>
 #include <ashlar/ir/tile.h>
 
@@ -35,10 +36,19 @@ struct TileCondition {
 struct TileLaunch {
   ir::tile::Kernel kernel;
   std::array<Expr, 3> grid;            // in blocks, over symbols
-  std::vector<ir::Id> tensors;         // the arguments that the kernel's tensors are
+  std::vector<ir::Id> tensors;         // the arguments and temporaries that the kernel's tensors are
   std::vector<TileActual> parameters;  // one for each parameter of the kernel
   std::vector<TileCondition> conditions;
+  Where where = {};
 };
+
+// A stage that is computed at the root and is no argument: it lies in memory between launches, dense and row-major, and its
+// buffer stands among the tensors of those that store and read it.
+struct TileTemporary {
+  ir::Id buffer = 0;
+  std::vector<Expr> begin, extents;  // its box, over symbols
+};
+std::vector<TileTemporary> tile_temporaries(const ir::Program&);
 
 struct TileOptions {
   // Arguments begin at multiples of 16 bytes, and so do their rows, which each call is checked for: the copies of tiles by a
@@ -51,5 +61,10 @@ struct TileOptions {
 
 // The regions of the program must have been derived (analysis::derive_regions).
 std::vector<TileLaunch> lower_to_tiles(const ir::Program&, const TileOptions& = {});
+
+// The same with the host's part: a kernel whose launches are of tiles, with temporaries in the workspace. With
+// TileOptions::aligned it has two forms of each launch where calls may break the conditions: NAME, which takes them for
+// granted, and NAME_any; each call takes one by addresses, strides and the lengths of rows.
+ir::Kernel lower_tiles(const ir::Program&, const TileOptions& = {});
 
 }  // namespace ashlar

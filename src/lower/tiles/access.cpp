@@ -5,6 +5,7 @@
 //   A[io*128 + ii, ko*64 + ki]    over (ii: 128, ki: 64)     tile (io, ko) of A in tiles of 128x64
 //   x[i + 1]                      over (i: 256)              x at offsets 1, 2, ..., where these are below its extent
 #include <algorithm>
+#include <utility>
 
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -13,8 +14,6 @@
 #include "lower/tiles/block.h"
 
 namespace ashlar::lowering {
-
-namespace {
 
 // What is left of the first to the second side of a comparison: positive, or at least 0 of `le`, where it holds.
 Expr margin(const Expr& c) {
@@ -33,10 +32,9 @@ Expr margin(const Expr& c) {
   }
 }
 
-}  // namespace
-
 std::optional<std::vector<BlockLowering::Place>> BlockLowering::places(const std::vector<Expr>& index,
                                                                        const Dimensions& dims) const {
+  if (index.empty()) return std::nullopt;  // of a single element, which no view cuts
   std::vector<Place> all;
   std::vector<bool> used(dims.size(), false);
   for (const Expr& i : index) {
@@ -94,16 +92,29 @@ Id BlockLowering::gathered_in(Id value, const std::vector<Place>& at, const Dime
   return b_.reshape(b_.permute(b_.reshape(value, extents), order), result);
 }
 
+const ir::Buffer& BlockLowering::memory(Id buffer) const {
+  const auto it = stored_.find(buffer);
+  return it == stored_.end() ? p_.buffer(buffer) : it->second.as;
+}
+
+std::vector<Expr> BlockLowering::in_memory(Id buffer, std::span<const Expr> index) const {
+  const auto it = stored_.find(buffer);
+  std::vector<Expr> from_first;
+  for (std::size_t d = 0; d < index.size(); ++d)
+    from_first.push_back(known(it == stored_.end() ? index[d] : ir::sub(index[d], it->second.begin[d])));
+  return from_first;
+}
+
 Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
-  const ir::Buffer& b = p_.buffer(e.node()->id);
+  if (defined_) outside = Outside::zero;
+  const ir::Buffer& b = memory(e.node()->id);
   if (const auto it = stages_.find(b.id); it != stages_.end()) return read_stage(e, it->second, dims);
   const Where where = e.node()->where;
   if (b.role == ir::Role::temporary || b.role == ir::Role::output)
     refuse("tiles", "a stage that is computed in the block, as a tile, before it is read (compute_at)",
            b.name + ", which is computed elsewhere, or piece by piece in a serial loop", where);
   if (b.role == ir::Role::constant) refuse("tiles", "tensors that the caller passes", b.name + ", a constant", where);
-  std::vector<Expr> index;
-  for (const Expr& i : ir::args_of(e)) index.push_back(known(i));
+  const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
   const auto at = chosen_ ? std::nullopt : places(index, dims);
   Id value = at ? load_tile(b, *at, dims, outside, where) : gather(e, dims);
   if (!b.type.is_bool()) return value;
@@ -160,19 +171,20 @@ Id BlockLowering::offsets(const ir::Buffer& b, const std::vector<Expr>& index, c
 }
 
 Id BlockLowering::gather(const Expr& e, const Dimensions& dims) {
-  const ir::Buffer& b = p_.buffer(e.node()->id);
+  const ir::Buffer& b = memory(e.node()->id);
   const Id tensor = tensor_of(b, e.node()->where);
   std::map<const ir::Node*, Id> around;
   std::swap(around, done_);
-  std::vector<Expr> index, inside;
-  for (std::size_t d = 0; d < ir::args_of(e).size(); ++d) {
-    const Expr i = known(ir::args_of(e)[d]);
-    index.push_back(i);
-    for (const Expr& c : {ir::ge(i, ir::index(0)), ir::lt(i, b.extents[d])})
+  std::vector<Expr> inside;
+  const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    for (const Expr& c : {ir::ge(index[d], ir::index(0)), ir::lt(index[d], b.extents[d])})
       if (!ir::is_int(c, 1) && !analysis::can_prove(c, facts_)) inside.push_back(c);
   }
   const Type element = b.type.is_bool() ? u8 : b.type;
+  const bool defined = std::exchange(defined_, true);
   const Id where = full(mask(inside, dims), dims), at = offsets(b, index, dims);
+  defined_ = defined;
   std::vector<std::int64_t> extents;
   for (const TileDimension& d : dims) extents.push_back(d.width);
   const ir::Value zero = element.is_float() ? ir::float_value(element, 0) : ir::int_value(element, 0);

@@ -8,8 +8,12 @@
 //   access.cpp    which tile of a view an access is, or which addresses; stages that are values
 //   product.cpp   sums of products as mma
 //   launch.cpp    tensors, parameters and grids
+//   host.cpp      what launches them
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,12 +24,17 @@
 
 namespace ashlar::lowering {
 
+constexpr std::int64_t line_bytes = 16;  // what copies of tiles need rows to begin at multiples of
+
 // A loop that is a dimension of tiles.
 struct TileDimension {
   ir::Id axis = 0;
   std::int64_t width = 0;
   Expr end = {};  // the loop's extent, where that is not known to be the width: positions from there on are no points
 };
+
+// What is left of the first to the second side of a comparison of indices: positive, where it holds; empty: it is none.
+Expr margin(const Expr& condition);
 
 inline std::vector<std::int64_t> ones(std::size_t n) { return std::vector<std::int64_t>(n, 1); }
 
@@ -36,10 +45,18 @@ struct StageTile {
   ir::Id value = 0;                 // of these extents
 };
 
+// What lies in memory between launches: a temporary, or an output that was computed. The buffer has its extents, and is an
+// output to the launch that stores it, an input to those behind it.
+struct StoredStage {
+  ir::Buffer as;
+  std::vector<Expr> begin;
+};
+using StoredStages = std::map<ir::Id, StoredStage>;
+
 class BlockLowering {
  public:
-  BlockLowering(const ir::Program& p, const TileOptions& options, std::string name)
-      : p_(p), options_(options), b_(std::move(name)), facts_(analysis::facts_of_arguments(p)) {}
+  BlockLowering(const ir::Program& p, const TileOptions& options, const StoredStages& stored, std::string name)
+      : p_(p), options_(options), stored_(stored), b_(std::move(name)), facts_(analysis::facts_of_arguments(p)) {}
   TileLaunch run(const ir::Stmt& root);
 
  private:
@@ -77,6 +94,11 @@ class BlockLowering {
   void add_terms(const std::vector<Expr>& conditions);
   void finish(const std::vector<Id>& values);
   void add_ends(const Dimensions&, std::vector<Expr>& conditions) const;
+  std::vector<Expr> apart(std::vector<Expr>& conditions, const Dimensions&) const;
+  std::vector<Id> where(const std::vector<Expr>& conditions, std::vector<Id> otherwise,
+                        const std::function<std::vector<Id>()>&);
+  std::vector<Expr> of_points() const;
+  void find_indices();
   Current& now() { return *nests_.back(); }
 
   // ---- formula.cpp: values over dimensions, with one of theirs for each, of extent 1 where the value stays the same
@@ -85,6 +107,8 @@ class BlockLowering {
   Id full(Id value, const Dimensions&);
   Id operation(const Expr&, const Dimensions&);
   Id variable(const Expr&, const Dimensions&);
+  Id amount(Id value, Type shifted);
+  bool is_product_of_symbols(const Expr&) const;
   Id scalar(const Expr&);                                           // an index without dimensions, of type i32
   Id mask(const std::vector<Expr>& conditions, const Dimensions&);  // where all hold
   std::vector<Id> combined(const std::vector<Id>& so_far, const std::vector<Id>& next, const Dimensions&);
@@ -97,6 +121,8 @@ class BlockLowering {
     Expr number;
   };
   std::optional<std::vector<Place>> places(const std::vector<Expr>& index, const Dimensions&) const;
+  const ir::Buffer& memory(Id buffer) const;                                  // as this launch sees it
+  std::vector<Expr> in_memory(Id buffer, std::span<const Expr> index) const;  // counted from its first element
   Id load(const Expr&, const Dimensions&, Outside = Outside::unspecified);
   Id load_tile(const ir::Buffer&, const std::vector<Place>&, const Dimensions&, Outside, Where);
   Id read_stage(const Expr& load, const StageTile&, const Dimensions&);
@@ -113,6 +139,7 @@ class BlockLowering {
 
   const ir::Program& p_;
   const TileOptions options_;
+  const StoredStages& stored_;
   ir::tile::Builder b_;
   TileLaunch launch_;
   std::vector<Id> parameters_;  // of the kernel, beside launch_.parameters
@@ -129,6 +156,8 @@ class BlockLowering {
   ir::Substitution single_;                              // variables of loops that run once
   Type index_ = i64;                                     // what indices are computed in
   bool chosen_ = false;                                  // inside of an arm of a choice
+  bool defined_ = false;  // elements outside of a tensor decide where memory is accessed: they are 0
+  std::set<Id> indices_;  // buffers whose elements do
 };
 
 }  // namespace ashlar::lowering

@@ -39,6 +39,14 @@ bool fits_in_32(const Expr& condition) {
 
 }  // namespace
 
+// A product may leave 32 bits: the host computes it, and checks.
+bool BlockLowering::is_product_of_symbols(const Expr& e) const {
+  if (!e.type().is_index() || !ir::is(e, Op::mul)) return false;
+  const std::vector<Id> vars = ir::free_vars(e);
+  return std::all_of(vars.begin(), vars.end(), [&](Id v) { return p_.symbols.count(v) != 0; }) &&
+         std::none_of(ir::args_of(e).begin(), ir::args_of(e).end(), [](const Expr& a) { return ir::is_int(a); });
+}
+
 Expr BlockLowering::known(const Expr& e) const { return analysis::simplify(ir::substitute(e, single_), facts_); }
 
 Expr BlockLowering::spelled(const Expr& e) {
@@ -107,6 +115,17 @@ Id BlockLowering::variable(const Expr& e, const Dimensions& dims) {
   return b_.reshape(b_.cast(index_, scalar(e)), ones(dims.size()));
 }
 
+// Of a shift, in the type of what is shifted; one that has no room there is more than its bits too.
+Id BlockLowering::amount(Id value, Type shifted) {
+  const ir::tile::TileType own = b_.type(value);
+  if (own.element == shifted) return value;
+  if (own.element.bits > shifted.bits) {
+    const Type natural{Type::Code::unsigned_, own.element.bits};
+    value = b_.apply(Op::min, {b_.cast(natural, value), b_.integer(natural, shifted.bits, own.extents)});
+  }
+  return b_.cast(shifted, value);
+}
+
 Id BlockLowering::operation(const Expr& e, const Dimensions& dims) {
   const Op op = ir::op_of(e);
   std::vector<Id> args;
@@ -121,6 +140,7 @@ Id BlockLowering::operation(const Expr& e, const Dimensions& dims) {
   for (Id& a : args) a = b_.broadcast(a, extents);
   const Type to = e.type().is_index() ? index_ : e.type(), from = b_.type(args[op == Op::select ? 1 : 0]).element;
   if (op == Op::cast || op == Op::bitcast) return b_.cast(to, args[0], op);
+  if (op == Op::shl || op == Op::shr) args[1] = amount(args[1], from);
   if (!ir::tile::has_operator(op, from))
     refuse("tiles", "operators that tiles have", std::string(ir::op_name(op)) + " of " + ir::text(from), e.node()->where);
   return b_.apply(op, std::move(args));
@@ -134,10 +154,13 @@ Id BlockLowering::scalar(const Expr& e) {
     const Id id = e.node()->id;
     if (const auto it = scalars_.find(id); it != scalars_.end()) return it->second;
     if (p_.symbols.count(id)) return parameter(p_.symbols.at(id).name, e);
+    for (const auto& [axis, value] : single_)
+      if (axis == id) return scalar(value);
     throw InternalError("a variable that no loop of the block has: " + ir::text(e));
   }
   if (ir::is(e, Op::load)) refuse("tiles", "an index that is known when the block begins", ir::text(e), e.node()->where);
   if (ir::is(e, Op::in_range)) return scalar(ir::args_of(e)[0]);
+  if (is_product_of_symbols(e)) return parameter("size" + std::to_string(launch_.parameters.size()), e);
   std::vector<Id> args;
   for (const Expr& a : ir::args_of(e)) args.push_back(a.type().is_bool() || a.type().is_index() ? scalar(a) : Id{0});
   for (const Id a : args)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the caller of a tile kernel passes (block.h): tensors with their facts, parameters, and the grid.
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include <ashlar/analysis/regions.h>
@@ -13,8 +14,6 @@
 namespace ashlar::lowering {
 
 namespace {
-
-constexpr std::int64_t line = 16;  // bytes: what copies of tiles need rows to begin at multiples of
 
 // The largest power of two, up to 128, that divides every value of an expression.
 std::int64_t divisor_of(const Expr& e, const analysis::Facts& facts) {
@@ -70,7 +69,7 @@ Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
     refuse("tiles", "arguments without a layout of their own", b.name, where);
   if (b.type.is_packed()) refuse("tiles", "elements of at least a byte", b.name + " of " + ir::text(b.type), where);
   const std::size_t rank = b.extents.size();
-  const std::int64_t bytes = b.type.bytes(), unit = options_.aligned ? std::max<std::int64_t>(1, line / bytes) : 1;
+  const std::int64_t bytes = b.type.bytes(), unit = options_.aligned ? std::max<std::int64_t>(1, line_bytes / bytes) : 1;
   std::vector<ir::tile::Extent> extents, strides;
   for (std::size_t d = 0; d < rank; ++d)
     extents.push_back(extent(b.name + "_extent" + std::to_string(d), analysis::simplify(b.extents[d], facts_)));
@@ -90,8 +89,8 @@ Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
       if (!last && unit > 1) launch_.conditions.push_back({b.id, static_cast<int>(d), unit});
     }
   }
-  const std::int64_t align = options_.aligned ? std::max(line, b.align) : std::max<std::int64_t>(1, b.align);
-  if (options_.aligned && b.align < line) launch_.conditions.push_back({b.id, -1, line});
+  const std::int64_t align = options_.aligned ? std::max(line_bytes, b.align) : std::max<std::int64_t>(1, b.align);
+  if (options_.aligned && b.align < line_bytes) launch_.conditions.push_back({b.id, -1, line_bytes});
   strides_[b.id] = strides;
   launch_.tensors.push_back(b.id);
   const Type element = b.type.is_bool() ? u8 : b.type;
@@ -114,13 +113,39 @@ void BlockLowering::bind(const Stmt& s) {
   scalars_[l.axis] = b_.block(static_cast<int>(axis));
 }
 
+// Buffers whose elements are parts of indices or conditions, of stages in a block by way of others.
+void BlockLowering::find_indices() {
+  const auto add = [&](const Expr& e) {
+    ir::walk(e, [&](const Expr& x) {
+      if (ir::is(x, Op::load)) indices_.insert(x.node()->id);
+      return true;
+    });
+  };
+  for (const auto& [id, stage] : p_.stages) {
+    for (const Expr& e : stage.values)
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, Op::load))
+          for (const Expr& i : ir::args_of(x)) add(i);
+        return true;
+      });
+  }
+  for (std::size_t before = 0; before != indices_.size();) {
+    before = indices_.size();
+    for (const auto& [id, stage] : p_.stages)
+      if (std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return indices_.count(b) != 0; }))
+        for (const Expr& e : stage.values) add(e);
+  }
+}
+
 TileLaunch BlockLowering::run(const Stmt& root) {
+  find_indices();
   path_.push_back(&root);
   nest(root);
   launch_.kernel = std::move(b_).kernel();
   launch_.kernel.worker_warps = options_.worker_warps ? options_.worker_warps : warps_for(launch_.kernel.body);
   for (Expr& e : launch_.grid)
     if (e.empty()) e = ir::index(1);
+  launch_.where = root.where;
   ir::tile::verify(launch_.kernel);
   return std::move(launch_);
 }
@@ -129,20 +154,66 @@ TileLaunch BlockLowering::run(const Stmt& root) {
 
 namespace ashlar {
 
+std::vector<TileTemporary> tile_temporaries(const ir::Program& p) {
+  std::vector<TileTemporary> all;
+  for (const ir::Stmt& s : p.body) {
+    const auto* a = s.as<ir::AllocStmt>();
+    if (!a || p.buffer(a->buffer).role != ir::Role::temporary) continue;
+    const ir::Buffer& b = p.buffer(a->buffer);
+    const bool at_root = std::any_of(p.body.begin(), p.body.end(), [&](const ir::Stmt& n) {
+      const auto* nest = n.as<ir::NestStmt>();
+      return nest && nest->stage == b.stage;
+    });
+    if (!at_root)
+      refuse("tiles", "stages that are stored where they are computed: at the root, or in a block",
+             b.name + ", stored further out", b.where);
+    if (!(b.scope == Scope::global))
+      refuse("tiles", "storage in Scope::global between launches", b.name + " in Scope::" + b.scope.name, b.where);
+    analysis::Box box = analysis::logical_box(p, s.id);
+    for (const Expr& e : box.extent)
+      for (const ir::Id v : ir::free_vars(e))
+        if (!p.symbols.count(v)) refuse("tiles", "storage with a bound over the symbols", b.name, b.where);
+    all.push_back({b.id, std::move(box.lo), std::move(box.extent)});
+  }
+  return all;
+}
+
+namespace {
+
+// A name that a linker takes, and no other entry has.
+std::string entry_name(std::string name, std::set<std::string>& names) {
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  std::string unique = name;
+  for (int n = 2; !names.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
+  return unique;
+}
+
+}  // namespace
+
 std::vector<TileLaunch> lower_to_tiles(const ir::Program& p, const TileOptions& options) {
   if (!p.variants.empty())
     ashlar::refuse("tiles", "a program without variants", "one that was specialized", p.variants[0].where);
   std::vector<TileLaunch> launches;
   std::set<std::string> names;
+  lowering::StoredStages stored;
+  for (const TileTemporary& t : tile_temporaries(p)) {
+    lowering::StoredStage& s = stored.emplace(t.buffer, lowering::StoredStage{p.buffer(t.buffer), t.begin}).first->second;
+    s.as.extents = t.extents, s.as.role = ir::Role::output, s.as.order = ir::Buffer::Order::dense;
+    s.as.align = std::max<std::int64_t>(64, s.as.align);  // as the workspace places it
+  }
   const auto nests = std::count_if(p.body.begin(), p.body.end(), [](const ir::Stmt& s) { return s.is<ir::NestStmt>(); });
   for (const ir::Stmt& s : p.body) {
-    if (const ir::AllocStmt* a = s.as<ir::AllocStmt>(); a && p.buffer(a->buffer).role == ir::Role::temporary)
-      refuse("tiles", "stages that are arguments, or computed in a block (compute_at)",
-             p.buffer(a->buffer).name + ", which is stored between launches", p.buffer(a->buffer).where);
     const ir::NestStmt* nest = s.as<ir::NestStmt>();
     if (!nest) continue;
-    const std::string name = nests == 1 ? p.name : p.name + "_" + p.stage(nest->stage).name;
-    launches.push_back(lowering::BlockLowering(p, options, name).run(s));
+    const std::string name = entry_name(nests == 1 ? p.name : p.name + "_" + p.stage(nest->stage).name, names);
+    launches.push_back(lowering::BlockLowering(p, options, stored, name).run(s));
+    for (const ir::Id id : p.stage(nest->stage).buffers) {  // what later launches read
+      ir::Buffer b = p.buffer(id);
+      const std::vector<Expr> begin(b.extents.size(), ir::index(0));
+      lowering::StoredStage& done = stored.emplace(id, lowering::StoredStage{std::move(b), begin}).first->second;
+      done.as.role = ir::Role::input;
+    }
   }
   return launches;
 }

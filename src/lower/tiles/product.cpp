@@ -44,9 +44,8 @@ std::vector<std::size_t> used(const Expr& e, const std::vector<TileDimension>& d
 Id BlockLowering::factor(const Expr& e, const Dimensions& dims, const std::vector<Expr>& conditions) {
   done_.clear();
   if (ir::is(e, Op::load) && !stages_.count(e.node()->id)) {
-    const ir::Buffer& b = p_.buffer(e.node()->id);
-    std::vector<Expr> index;
-    for (const Expr& i : ir::args_of(e)) index.push_back(known(i));
+    const ir::Buffer& b = memory(e.node()->id);
+    const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
     if (b.role == ir::Role::input && places(index, dims) &&
         std::all_of(conditions.begin(), conditions.end(), [&](const Expr& c) { return says_end(c, b, index); }))
       return full(load(e, dims, Outside::zero), dims);
