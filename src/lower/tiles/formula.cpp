@@ -149,7 +149,7 @@ Id BlockLowering::operation(const Expr& e, const Dimensions& dims) {
 // Bounds and numbers of tiles fit in 32 bits, as extents do, which the entry checks.
 Id BlockLowering::scalar(const Expr& e) {
   std::int64_t n = 0;
-  if (ir::is_int(e, &n)) return b_.integer(i32, n);
+  if (ir::is_int(e, &n)) return b_.integer(e.type().is_bool() ? bool_ : i32, n);
   if (ir::is(e, Op::var)) {
     const Id id = e.node()->id;
     if (const auto it = scalars_.find(id); it != scalars_.end()) return it->second;

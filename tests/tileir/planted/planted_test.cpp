@@ -118,7 +118,7 @@ Subject numbers() {  // f32 to and from integers, minima, shifts
   Tensor x = lang::make_input("x", f32, {N}), v = lang::make_input("v", i16, {N}), y = lang::make_output("y", f32, {N});
   Tensor result = compute("result", {N}, [&](Var i) {
     const Expr whole = i32(x(i) * 3.7f) >> (i32(v(i)) & 3);
-    const Expr near = max(min(x(i) - f32(v(i)) / 3, 2.5f), -1.25f);
+    const Expr near = max(min(x(i) - f32(v(i)) / 3, 7.5f), -6.25f);
     return f32(whole) * near + f32(u32(v(i)) >> u32(28)) - f32(i64(v(i)));
   });
   const lang::Built built = (lang::bind(y, result), lang::build_program("numbers", {x, v, y}));
