@@ -20,7 +20,9 @@ inline constexpr std::string_view all_forms[] = {
     "C function", "stage of a C function",
     // of schedules
     "scalable lanes", "tile: element by element", "tile: sum", "tile: sum that goes on", "tile of any size", "fragment",
-    "broken assumption", "injective scatter at once"};
+    "broken assumption", "injective scatter at once",
+    // of tiles
+    "mma of tiles", "reduction in a tile", "carried tile", "gathered tile", "tile of a view", "tiles stored between launches"};
 
 inline std::string known_form(std::string_view name) {
   if (std::find(std::begin(all_forms), std::end(all_forms), name) == std::end(all_forms))

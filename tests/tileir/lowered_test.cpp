@@ -1,5 +1,9 @@
 // Programs scheduled with blocks and tiles become tile kernels that compute what they say.
+#include <ashlar/ir/print.h>
+
 #include "tests/golden.h"
+#include <ashlar/ir/print.h>
+
 #include "tests/tileir/programs.h"
 
 using namespace tiles;
@@ -219,4 +223,35 @@ TEST_CASE(
     CHECK_MESSAGE(kernel.find("mma") != std::string::npos, kernel);
     same(built, s, {{{"O", 17}, {"C", 3}, {"H", 5}, {"W", 9}}, {{"O", 1}, {"C", 9}, {"H", 1}, {"W", 1}}});
   }
+}
+
+TEST_CASE("stages between launches lie in memory, from the first place that is read on") {
+  lang::DefinitionScope scope;
+  Symbol R{"R", {.min = 3}};
+  Tensor x = lang::make_input("x", f32, {R, 20}), y = lang::make_output("y", f32, {R, 17}),
+         z = lang::make_output("z", i32, {R});
+  Axis c{"c", 20};
+  Tensor total = compute("total", {R}, [&](Var r) { return sum(x(r, c), c); });
+  Tensor high = compute("high", [&](Var r, Var k) { return x(r, k) > 0; });
+  Tensor centered = compute("centered", {R, 17}, [&](Var r, Var k) {
+    return select(high(r, k + 2), x(r, k) * 20 - total(r), select(high(r, k + 3), 1.f, 2.f));
+  });
+  Tensor twice = compute("twice", {R}, [&](Var r) { return i32(centered(r, 16)) * 2; });
+  const lang::Built built = (lang::bind(y, centered), lang::bind(z, twice), lang::build_program("between", {x, y, z}));
+  Schedule s = scheduled(built);
+  for (const Tensor& t : {total, high, centered, twice}) {
+    const std::vector<Loop> loops = s[t].spatial_loops();
+    auto [ro, ri] = s[t].split(loops[0], 8);
+    s[t].bind(ro, gpu::block_x).as_tile(ri);
+    if (loops.size() > 1) s[t].as_tile(loops[1], 32);
+  }
+  s[total].as_tile(s[total].reduction(), 32);
+  const std::vector<TileLaunch> launches = lowered(s);
+  CHECK(launches.size() == 4);
+  const std::vector<TileTemporary> between = tile_temporaries(s.scheduled().program);
+  REQUIRE(between.size() == 2);
+  const TileTemporary& of_high = between[between[0].begin.size() == 2 ? 0 : 1];
+  CHECK(ir::text(of_high.begin[1]) == "2");  // nobody reads its first two columns
+  CHECK(ir::text(of_high.extents[1]) == "18");
+  same(built, s, {{{"R", 3}}, {{"R", 8}}, {{"R", 21}}});
 }
