@@ -2,8 +2,6 @@
 #include <ashlar/ir/print.h>
 
 #include "tests/golden.h"
-#include <ashlar/ir/print.h>
-
 #include "tests/tileir/programs.h"
 
 using namespace tiles;
