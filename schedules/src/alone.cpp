@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stages whose loops carry an order of their own, recurrences and scatters: dimensions in which points have nothing to do with
-// each other go to the pool and to lanes, or side by side, where a step waits for the one before; the rest stays as it was
-// written, but for tables, which are computed in wavefronts. A recurrence keeps the steps that are read.
+// Recurrences and scatters, whose loops must keep an order. Dimensions along which points are independent run on the thread
+// pool and in lanes, or interleaved if each step waits for the previous one. The other loops stay as they were written, except
+// for tables, which are computed in wavefronts. A recurrence stores only the steps that are still read.
 #include <algorithm>
 #include <bit>
 
@@ -18,11 +18,11 @@ using namespace costs::alone;
 using costs::most_nodes;
 using costs::worth_parallel;
 
-// Neighbouring steps that change neighbours are in lanes, blocks of them on the pool; else the steps go to the pool in parts,
-// where a result for each part is little beside the steps.
+// If neighbouring steps update neighbours, they run in lanes, and blocks of them on the thread pool. Otherwise parts of the
+// steps run on the pool, if a result for each part is small compared with the steps.
 //
-// Of the last loops those that have few steps, together, where no two of them change one element: a small window of channels,
-// grid(y + dy, x + dx, c). Lanes are as many as they are.
+// The last loops that together have few steps, no two of which update the same element: a small window of channels, grid(y +
+// dy, x + dx, c). There are as many lanes as steps.
 //
 // How many loops these are; 0: none.
 std::size_t few_steps_in_lanes(Draft& d, Id id) {
@@ -52,8 +52,8 @@ std::size_t few_steps_in_lanes(Draft& d, Id id) {
   return 0;
 }
 
-// The last loops of few steps, but for those in lanes: one step after the other without a loop, so that what they have in
-// common is computed once. Which of several puts a step is, is a number then, and what is chosen by it is known.
+// Unrolls the last loops of few steps that are not in lanes, so that common parts are computed once. The number of the put is
+// then a constant, which decides selects on it.
 //
 //   density(r, c) += (1 - fy) * (1 - fx);  density(r, c + 1) += (1 - fy) * fx;  ...
 void few_steps_unrolled(Draft& d, Id id, std::size_t in_lanes) {
@@ -101,7 +101,7 @@ bool scatter_in_lanes(Draft& d, Id id, bool parallel) {
                    });
 }
 
-// Steps back of the farthest read along a dimension; nothing where that is no constant.
+// The distance of the farthest read along a dimension; nothing if it is not constant.
 std::optional<std::int64_t> lag_of(const ir::Program& p, const ir::Stage& s, std::size_t dim) {
   std::int64_t most = 0;
   for (const ir::SelfRead& r : ir::self_reads(p, s)) {
@@ -111,7 +111,7 @@ std::optional<std::int64_t> lag_of(const ir::Program& p, const ir::Stage& s, std
   return most;
 }
 
-// A row by itself is taken a vector of steps at a time (lower/scan_lanes.cpp).
+// Whether lowering computes a single row one vector of steps at a time (lower/scan_lanes.cpp).
 bool scans_in_lanes(const Draft& d, const ir::Stage& s) {
   const ir::ReducerKind kind = s.scan.kind;
   const bool floats = d.program().buffer(s.buffers.front()).type.is_float();
@@ -119,9 +119,9 @@ bool scans_in_lanes(const Draft& d, const ir::Stage& s) {
          (!floats && (kind == ir::ReducerKind::sum || kind == ir::ReducerKind::product));
 }
 
-// Rows computed side by side, so that one goes on while another waits: as many as have their state in half of the registers,
-// and, above two, no more than 8 lines of arrays at once, which rows of a power of two keep in one set of the first-level
-// cache. The loop over groups of them, where there is one.
+// Interleaves rows, so that one proceeds while another waits: as many as keep their state in half of the registers and, above
+// two, touch at most 8 lines of arrays at once, since rows of a power of two fall into one set of the first-level cache.
+// Returns the loop over groups of rows, if there is one.
 std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
   const ir::Stage s = d.stage(id);
   std::optional<Loop> groups;
@@ -161,8 +161,8 @@ std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
   return groups;
 }
 
-// A table whose elements wait for the one above and the one before: tiles of a diagonal on the pool, in each 4 rows side by
-// side, every one a column behind the row above it, so that what they read of each other is in registers.
+// A table whose elements wait for the one above and the previous one: the tiles of a diagonal run on the thread pool. In each
+// tile, 4 rows are interleaved, each one column behind the row above, so they read each other's elements in registers.
 //
 //   for tiles                                 of 32 rows by 512 columns
 //     for io in a diagonal (pool)
@@ -208,8 +208,8 @@ bool in_wavefronts(Draft& d, Id id, bool parallel) {
   });
 }
 
-// A row of a few vectors, each after the other without a loop: what the next step reads of it stays in registers, and its last
-// vector, if it is not full, is not loaded where it has just been stored under a mask, which processors wait for.
+// Unrolls a row of a few vectors. The next step then reads the row in registers, and a partial last vector is not loaded right
+// after it was stored under a mask, which would stall.
 void row_in_registers(Draft& d, Id id, std::int64_t extent) {
   const ir::Stage s = d.stage(id);
   const int lanes = lanes_that_fill(extent, lanes_of(d, s));
@@ -287,7 +287,7 @@ void schedule_alone(Draft& d, Id id) {
   }
   const int lanes = lanes_of(d, s);
   const Id v = dims[free.back()].id;
-  // As wide as two of them can be: in a row of a piece the lines that follow are fetched ahead, in the next one they are not.
+  // As wide as two blocks allow: within a row of a block the following lines are prefetched, but not across rows.
   const std::int64_t all = extent.value_or(INT64_MAX), width = (all > 32 * lanes ? 32 : 16) * std::max(1, lanes);
   if (!parallel && all > width && d.attempt(id, "pieces of " + dims[free.back()].name + " in parallel", [&] {
         const Split split = stage.split(loop_over(d, stage, v), width, Tail::guard, d.where);

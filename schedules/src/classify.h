@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The class of a stage, from its definition alone: which variables its loads move with, whether it reduces, what its
-// indices are read from.
+// Classifies a stage by its definition alone: which variables its loads move with, whether it reduces, where its indices come
+// from.
 #include <ashlar/schedules/by_default.h>
 
 #include "schedules/src/reading.h"
@@ -11,9 +11,9 @@ namespace ashlar::schedules {
 struct Classified {
   Family family = Family::other;
   std::string why;  // "two loads at other offsets along y and x"
-  // Reductions: the variable of the terms that neighbours in memory belong to, 0 where there is none.
+  // Reductions: the variable of the terms along which neighbours in memory lie; 0 if there is none.
   Id contiguous = 0;
-  // Products: a dimension of each factor that the other one lacks; `columns` is the one that stores run along, where either is.
+  // Products: for each factor, a dimension that the other lacks; `columns` is the one along which stores run, if either is.
   Id rows = 0, columns = 0;
   bool window = false;   // a reduction that reads x(i + r)
   std::vector<Id> over;  // such i

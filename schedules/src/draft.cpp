@@ -88,7 +88,7 @@ void reorder(Draft& d, const Stage& stage, const std::vector<Loop>& loops) {
   if (loops.size() > 1) stage.reorder(loops, d.where);
 }
 
-// Is it by where it lies along its last dimension that a point chooses what it reads: at a border, or around one?
+// Whether a point's position along the last dimension selects what it reads, as at a border.
 bool has_borders(const ir::Stage& s) {
   const Id last = spatial_of(s).empty() ? 0 : spatial_of(s).back().id;
   bool found = false;
@@ -102,8 +102,8 @@ bool has_borders(const ir::Stage& s) {
   return found;
 }
 
-// Elements of a vector: a register of what is stored, and up to four of the widest that a point computes; where points at
-// borders choose, one, so that few vectors are at a border.
+// The lanes of a vector: one register of the stored type, and up to four of the widest type that a point computes with. Only
+// one if points at borders select, so that few vectors contain a border.
 int lanes_of(const Draft& d, const ir::Stage& s) {
   const Target& t = d.s.target();
   Type stored = d.program().buffer(s.buffers.front()).type, widest = stored;

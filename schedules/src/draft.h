@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The default schedule while it is made: the program as it stands, what was chosen for each stage, and steps that may be
-// refused.
+// The state of the default scheduler: the current program, the choices for each stage, and steps that may be refused.
 #include <functional>
 #include <set>
 
@@ -12,7 +11,7 @@
 
 namespace ashlar::schedules {
 
-// How a dimension of a stage follows one of the leader's: at the leader's point v it is read at [scale v + lo, scale v + hi].
+// How a dimension of a stage follows one of the leader's: at the leader's point v, [scale v + lo, scale v + hi] is read.
 struct Follow {
   int dim = -1;  // of the leader; -1: none, the dimension is read all along
   std::int64_t scale = 1;
@@ -20,7 +19,7 @@ struct Follow {
   bool apart() const { return hi - lo < static_cast<double>(scale); }  // neighbouring points of the leader read different ones
 };
 
-// Stages that are computed together: inside the loops of one of them, which nothing in the group reads.
+// Stages that are computed together, inside the loops of one of them, the leader, which nothing in the group reads.
 struct Group {
   Id leader = 0;
   std::vector<Id> members;                    // consumers first
@@ -44,19 +43,19 @@ struct Tile {  // of results that are summed in registers: dimensions of a stage
   int rows = -1, columns = -1;
   std::int64_t rows_by = 1, columns_by = 1;
   std::int64_t lanes = 0;  // of a vector of columns; 0: as many as a register holds
-  // Columns are not neighbours, in a factor nor in the result: the factor that has them is packed by columns_by of them.
+  // Columns are neighbours neither in a factor nor in the result: the factor that has them is packed in blocks of columns_by.
   Id packed = 0;  // its buffer
   int packed_dim = -1;
   std::optional<Phases> phases;
-  // Columns are the few values of each point, all of them: vectors hold those of several points, neighbours along this
-  // dimension, the one before. Apart: each of the values is computed in vectors of its own.
+  // Columns are all of the few values of each point; vectors hold those of several points along this dimension, the one before.
+  // `apart`: each value is computed in its own vectors.
   int pixels = -1;
   std::int64_t pixels_by = 1;
   bool apart = false;
   std::int64_t width() const { return pixels_by * columns_by; }  // results of a row of the tile, neighbours in memory
 };
 
-// A product of matrices that a family of schedules takes.
+// A product of matrices that a schedule family handles.
 struct Product {
   Id stage = 0, a = 0, b = 0;  // a and b: buffers
   bool transposed_a = false, transposed_b = false;
@@ -64,9 +63,9 @@ struct Product {
   enum class Kind { by_size, panels, skinny, narrow } kind = Kind::panels;
 };
 
-enum class Taken { no, transposition, channels_last, separable };  // by a family, as a whole; the last one with its member
+enum class Taken { no, transposition, channels_last, separable };  // by which family as a whole; separable: with its member
 
-// The loops of a leader, outermost first, and where its members are computed.
+// The planned loops of a leader, outermost first, and where its members are computed.
 struct Plan {
   Taken taken = Taken::no;              // then neither
   std::optional<Product> product;       // then there are no levels, and no place for members but the product
@@ -81,8 +80,8 @@ struct Plan {
   bool points = false;              // the tile is of points of short rows
   std::map<Id, std::size_t> place;  // members: inside this level
   std::map<Id, bool> slides;
-  // Members that are computed for several rows of the leader: products of which a row needs all columns, in tiles of their own,
-  // and costly sums of rows, which are lanes.
+  // Members that are computed for several rows of the leader at once: products of which a row needs all columns, in their own
+  // tiles, and costly sums of rows, with rows in lanes.
   std::map<Id, Tile> strips;
   int strip_rows = -1;      // the dimension of these rows
   std::vector<Id> outside;  // members that no level holds
@@ -98,7 +97,7 @@ class Draft {
   Stage handle(Id id) { return stage_of(s, id, where); }
   const Classified& family(Id stage);  // as it was classified first; what a step made, by its own definition
 
-  // The dimension whose elements are neighbours in memory, where that is not the last one.
+  // The dimension whose elements are neighbours in memory, if that is not the last one.
   void lies_along(Id stage, std::size_t dim) { along_[stage] = dim; }
   std::optional<std::size_t> last_in_memory(Id stage) const {
     const auto at = along_.find(stage);
@@ -109,10 +108,10 @@ class Draft {
   Choice& choice(Id stage);
   void done(Id stage, std::string text) { choice(stage).done.push_back(std::move(text)); }
   void why(Id stage, std::string text) { choice(stage).why.push_back(std::move(text)); }
-  // The steps, all or none. Refused: the choice says so, with `instead` where something else is done then.
+  // Takes all of the steps or none. If they are refused, the choice says so, and what is done `instead`.
   bool attempt(Id stage, const std::string& what, const std::function<void()>& steps, const std::string& instead = {});
   Choices finish();  // consumers first
-  // What was chosen so far, for steps that are tried as a whole and taken back.
+  // The choices so far, for steps that are tried together and taken back.
   struct Told {
     std::map<Id, Choice> choices;
     std::vector<Id> order;
@@ -141,32 +140,33 @@ Loop loop_over(Draft&, const Stage&, Id variable);
 std::vector<Loop> whole_loops(Draft&, const Stage&, bool reduce);
 void reorder(Draft&, const Stage&, const std::vector<Loop>&);
 void innermost(Draft&, const Stage&, Loop);  // the others keep their order
-// Elements of a vector for the stage: as many as one register holds of what it stores, of wider operands up to four registers.
+// The lanes of the stage's vectors: as many as a register holds of its result, with up to four registers of wider operands.
 bool has_borders(const ir::Stage&);  // where a point lies along the last dimension decides what it reads
 int lanes_of(const Draft&, const ir::Stage&);
-// Of a few elements half a vector, where that leaves no lane empty and a whole one does: 24 or 56 of 16 lanes.
+// Half a vector for a few elements, if that leaves no lane empty and a whole one does: 24 or 56 elements with 16 lanes.
 inline int lanes_that_fill(std::int64_t elements, int lanes) {
   const bool half = lanes >= 8 && elements > 0 && elements < 4 * lanes && elements % lanes != 0;
   return half && elements % (lanes / 2) == 0 ? lanes / 2 : lanes;
 }
 bool vectorize(Draft&, Id stage, Loop, std::optional<std::int64_t> constant_extent);
 bool on_stack(Draft&, Id stage);  // where it is small enough
-// What the steps from one on put into a scope of limited size fits it; refused otherwise.
+// Refused unless everything that the steps from this one on put into a scope of limited size fits.
 void require_fits(Draft&, std::size_t from_step);
 
 // ---- what is done ------------------------------------------------------------------------------------------------------
 void schedule_on_device(Draft&);  // device.cpp: all of the program
-// The stage, and those that are computed with it, by the family for devices that takes them; they are added to `taken`. False:
-// none does, and nothing was done.
+// Schedules the stage, and those that are computed with it, by a device family, and adds them to `taken`. Returns false, and
+// does nothing, if no family handles them.
 bool schedule_on_device_by_family(Draft&, Id stage, std::set<Id>& taken);  // device_families.cpp
-// device_last_step.cpp: a stage with the recurrence that it reads at one step. False: it reads none, and nothing was done.
+// device_last_step.cpp: a stage together with the recurrence that it reads at one step. Returns false, and does nothing, if it
+// reads none.
 bool by_last_step(Draft&, Id stage, std::set<Id>& taken);
-// The stages of one launch that ends with `result`, producers first: reductions of rows, and what is computed along a row of
-// them. Empty where there is no such reduction.
+// The stages of one launch that ends with `result`, producers first: reductions of rows, and elementwise stages along such
+// rows. Empty if there is no such reduction.
 std::vector<Id> rows_in_launch(Draft&, Id result);
 void schedule_on_tiles(Draft&);  // tile_device.cpp: all of the program, for a target with tiles
-// A condition on a Symbol: rows fit shared memory in the calls for which it holds. Empty if no launch reads rows more than
-// once, or if rows fit in every call or in none.
+// The condition on a Symbol under which rows fit shared memory. Empty if no launch reads rows more than once, or if rows fit in
+// every call or in none.
 std::optional<Expr> rows_that_fit(Draft&, const std::vector<Id>& all);
 bool is_untouched(const ir::Program&, const ir::Stage&);                  // no step was applied to it
 void inline_stages(Draft&);                                               // inlining.cpp
@@ -184,15 +184,15 @@ void schedule_group(Draft&, const Group&, Plan);              // leader.cpp
 // both
 std::optional<Group> rows_before(Draft&, const Group& reader, const Plan&, const std::vector<Group>& others);
 void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
-// The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
+// The loops of a stage inside others: `place` is the innermost loop around it. `tile` is in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
 void rows_in_lanes(Draft&, Id stage, const Tile&);                                    // each with its terms in order
 void sums_of_rows(Draft&, Id stage, const Tile&);                                     // in tiles of their own
-// Sums that keep their order, or whose lanes would be gathered: the loop over groups of rows that go on at once; nothing where
-// they are others.
+// For sums that keep their order or would gather lanes: interleaves rows, and returns the loop over groups of them; nothing for
+// other sums.
 std::optional<Loop> rows_side_by_side(Draft&, Id stage);
 std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes);  // of a vector along them
-// Vectors of a tile along columns: of a constant extent as many as leave the fewest lanes empty.
+// The number of vectors of a tile along columns; for a constant extent, the one that leaves the fewest lanes empty.
 std::int64_t vectors_of_columns(std::optional<std::int64_t> extent, std::int64_t lanes);
 bool reads_along_columns(const Draft&, const ir::Stage&,
                          const Tile&);                      // neighbouring columns read neighbours, wherever they read
@@ -205,28 +205,28 @@ bool gathers_little(const ir::Program&, const ir::Stage&);          // few opera
 void unroll_terms(Draft&, Id stage, const Tile&);                   // the innermost ones, while the code stays small
 void last_in_memory(Draft&, Id stage, int dim);                     // its dimension, of up to five
 bool regroups(const Draft&, const ir::Stage&);                      // reductions.cpp: may its terms be grouped otherwise?
-// `terms`: about so many, where their bounds depend on loops around; 0: as many as the nest says.
+// `terms`: the approximate number, if bounds depend on outer loops; 0: the number in the nest.
 void reduce_in_lanes(Draft&, Id stage, double terms = 0);
 void reduce_all(Draft&, Id stage);
 // phases.cpp: of the stage's results along `columns`; the copy that it reads, at the place where a tile is computed.
 std::optional<Phases> phases_of(const Draft&, const ir::Stage&, Id columns, std::int64_t values = 1);
 void copy_phases(Draft&, Id stage, Id told, Loop place, const Phases&);
 // pixels.cpp: points with a few values each, the last dimension.
-// Vectors hold several points with all values of each. `alone`: nothing is computed inside of its loops.
+// Whether vectors hold several points with all values of each. `alone`: nothing is computed inside its loops.
 bool has_channels(const Draft&, const ir::Stage&, const std::vector<double>& window, bool alone);
 bool reads_neighbours(const Draft&, const ir::Stage&);  // where such a vector stands, lanes are not gathered
 std::optional<Tile> tile_of_pixels(const Draft&, const ir::Stage&);
 void values_apart(Draft&, Id stage, const Tile&);  // the loops of a stage of points
-// The terms, by their variable, that fill vectors where the few values of a point, or of several, do not; 0: none.
+// The variable of terms that fill vectors if the few values of one or several points do not; 0: none.
 Id terms_beside_few(const Draft&, const ir::Stage&);
 // points.cpp: short rows, whose points are in lanes.
 bool takes_points(Draft&, const ir::Stage&);
 Tile points_of(Draft&, const ir::Stage&);
-// What the stage, computed at `place` for so many points along a dimension, reads a row a point, transposed before it; `told`
-// is the stage whose choice says so.
+// Transposes inputs of which the stage, computed at `place` for several points along a dimension, reads a row for each point.
+// The choice of the stage `told` reports it.
 void turn_rows(Draft&, Id stage, Id told, Loop place, std::size_t dim, std::int64_t points);
 void points_inside(Draft&, Id stage, Loop place, std::size_t dim, std::int64_t points);
-// few.cpp: of rows whose terms differ in number, the few results of each together.
+// few.cpp: computes the few results of each row together, if rows differ in the number of terms.
 bool few_results_together(Draft&, Id stage, bool parallel);
 void unroll_few(Draft&, Id stage);       // the innermost loops of a few iterations, one after the other without a loop
 void few_points(Draft&, Id stage);       // few_points.cpp: a dimension of them is unrolled, where that computes less

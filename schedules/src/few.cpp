@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums of rows whose lengths differ, with a few results of each row: the components of a force, a block of 3. Terms in lanes
-// would be few, and rows in lanes of different lengths; what the results of a row share is read and computed once.
+// Sums over rows of different lengths with a few results for each row: the components of a force, a block of 3. There are too
+// few terms to fill lanes, and rows in lanes would have different lengths. But the results of a row share what they read and
+// compute.
 //
 //   for i (pool)
 //     sums[0 .. 3) = 0                      in registers
@@ -10,7 +11,7 @@
 //
 // Where each result takes a division or a function of its own, r is in lanes: the divider takes as long for one as for four.
 //
-// Every result has its terms in their order, so that no bit differs.
+// Every result adds its terms in order, so no bit differs.
 #include <algorithm>
 
 #include <ashlar/schedules/lanes.h>
@@ -63,7 +64,7 @@ std::optional<Few> few_of(const Draft& d, const ir::Stage& s) {
   return share ? std::optional(f) : std::nullopt;
 }
 
-// Does the term divide, or call a function, for each value of the variable?
+// Whether the term divides, or calls a function, for each value of the variable.
 bool costs_each(const ir::Stage& s, Id variable) {
   bool found = false;
   for (const Expr& value : s.values)
@@ -127,7 +128,7 @@ bool few_results_together(Draft& d, Id id, bool parallel) {
   return d.attempt(id, "the results of a row at once, its terms one after the other", [&] { steps(false); });
 }
 
-// Of a reduction that has no lanes: a matrix of 3 x 3 by a vector, each result with its terms in their order.
+// For a reduction without lanes, such as a 3 x 3 matrix times a vector: each result adds its terms in order.
 void unroll_few(Draft& d, Id id) {
   if (d.s.target().is_gpu()) return;
   const Stage stage = d.handle(id);

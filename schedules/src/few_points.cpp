@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A dimension of few points before the one in lanes. What does not change along it is computed once for all of its points,
-// whose loop stands inside of the loop over vectors then, and is unrolled:
+// A dimension of few points before the vectorized one. Its loop moves inside the loop over vectors and is unrolled, so that
+// values which do not change along it are computed once for all of its points:
 //
 //   for y, for x by vectors
 //     for q in 9 (unrolled)                 the quotients are those of the cell, whatever the direction
 //       lanes of x: f[q, y, x] = share[q] * g(px[y, x] / density[y, x], py[y, x] / density[y, x], cx[q], cy[q])
 //
-// Or its points pick indices from a constant table. Unrolled, each of them has a loop nest of its own, in which these are
+// Or its points take indices from a constant table. Unrolled, each point has its own loop nest, in which these indices are
 // numbers:
 //
 //   for d in 9 (unrolled)
@@ -22,7 +22,7 @@ namespace {
 
 using namespace costs::few_points;
 
-// What the operations cost that do not use the variable: each once, as it is computed once in a statement.
+// The cost of the operations that do not use the variable, each counted once, because a statement computes it once.
 double cost_without(const ir::Stage& s, Id variable) {
   double cost = 0;
   std::set<const ir::Node*> counted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Recurrences that their readers follow: what reads a step at its own point is computed in the same pass, so that the steps are
-// never stored as a whole.
+// Recurrences that their readers follow: a stage that reads a step at its own point is computed in the same pass, so the steps
+// are never all stored.
 //
 //   for s by 512 (pool): for t: m[t, s]               for s by 512 (pool)
 //   for t: y[t, s] = f(m[t, s], ..)           ->        for t
@@ -8,11 +8,11 @@
 //     for t: most[s] = max(most[s], y[t, s])              y[t, s]
 //                                                         most[s] = max(most[s], y[t, s])
 //
-// The last reader has the loops: over pieces of columns, then steps, in the order of the recurrence, then columns in lanes; a
-// reduction of columns goes over its terms as steps. The others are computed at a step of it, recurrences in rings that slide;
-// so are results that it reads all of.
+// The last reader has the loops: over blocks of columns, then over steps in the order of the recurrence, then over columns in
+// lanes. In a reduction of columns, the terms are the steps. The other stages are computed at a step of it, recurrences in
+// rings that slide; so are results of which it reads every element.
 //
-// It is worth it where a recurrence by itself would have left the second-level cache before it is read.
+// This pays off if the recurrence alone would leave the second-level cache before it is read.
 #include <algorithm>
 #include <bit>
 #include <set>
@@ -28,8 +28,7 @@ namespace {
 
 using costs::worth_parallel;
 
-// Stages of one rank with their last dimension as columns; `steps` is the dimension of each that the last reader's steps go
-// along.
+// Stages of one rank whose last dimension is the columns; `steps` is the dimension of each along which the last reader steps.
 struct Pass {
   std::vector<Id> stages;  // producers first; the last one has the loops
   std::size_t rank = 0, steps = 0;
@@ -37,13 +36,13 @@ struct Pass {
 
 bool holds(const std::vector<Id>& all, Id id) { return std::find(all.begin(), all.end(), id) != all.end(); }
 
-// Are there columns for a vector?
+// Whether there are enough columns for a vector.
 bool has_columns(const Draft& d, const ir::Stage& s) {
   const int lanes = lanes_of(d, s);
   return lanes > 1 && s.spatial_rank() > 0 && d.sizes().constant_extent(s, spatial_of(s).back().id).value_or(lanes) >= lanes;
 }
 
-// A recurrence along one dimension before its last one, forwards, of which a step takes no more than itself.
+// A recurrence that runs forwards along one dimension before its last, and has no stages in its steps.
 bool is_followed(const Draft& d, const ir::Stage& s) {
   return s.is_recurrence() && s.along.size() == 1 && !s.iters[s.along.front()].descending &&
          s.along.front() + 1 < spatial_of(s).size() && has_columns(d, s) && ir::stages_inside(d.program(), s).empty() &&
@@ -55,7 +54,7 @@ bool is_pointwise(const Draft& d, const ir::Stage& s) {
          has_columns(d, s) && is_untouched(d.program(), s);
 }
 
-// Its terms are the steps, one after the other; its points those of a step.
+// A reduction whose terms are the steps, in order, and whose points are those of a step.
 bool reduces_steps(const Draft& d, const Pass& pass, const ir::Stage& s) {
   return s.is_reduction() && !s.scatters() && s.domain.empty() && s.values.size() == 1 && reduce_of(s).size() == 1 &&
          s.spatial_rank() + 1 == static_cast<int>(pass.rank) && has_columns(d, s) && is_untouched(d.program(), s);
@@ -68,7 +67,7 @@ Id variable_of(const Pass& pass, const ir::Stage& reader, std::size_t dim) {
   return reader.iters[dim < pass.steps ? dim : dim - 1].id;
 }
 
-// Are the stages of the pass read at the reader's own point, of recurrences a few steps back as well?
+// Whether the stages of the pass are read at the reader's own point; recurrences also a few steps back.
 bool reads_own_points(const Draft& d, const Pass& pass, const ir::Stage& reader) {
   for (const Reading& r : readings_of(d.program(), reader)) {
     if (!r.producer || r.producer == reader.id || !holds(pass.stages, r.producer)) continue;
@@ -102,8 +101,8 @@ Id next_reader(const Draft& d, const Pass& pass) {
   return next;
 }
 
-// Recurrences that stages of the pass alone read, in the same order; producers first. False: something else that they read
-// would have been computed in their loops.
+// Recurrences that only stages of the pass read, in the same order, producers first. False if the pass reads other stages that
+// would have to be computed in its loops.
 bool takes_recurrences(const Draft& d, Pass& pass) {
   for (bool more = true; more;) {
     more = false;
@@ -141,7 +140,7 @@ std::optional<Pass> pass_of(const Draft& d, const ir::Stage& s) {
   return pass;
 }
 
-// Does what a recurrence stores leave the second-level cache before it is read? It does where there is none.
+// Whether a stored recurrence leaves the second-level cache before it is read; always true without such a cache.
 bool leaves_cache(const Draft& d, const Pass& pass) {
   const auto cache = static_cast<double>(d.s.target().cache_bytes(2));
   return std::any_of(pass.stages.begin(), pass.stages.end() - 1, [&](Id id) {
@@ -152,7 +151,7 @@ bool leaves_cache(const Draft& d, const Pass& pass) {
   });
 }
 
-// Steps that a ring holds: one, and those that it or a reader reads back.
+// The steps that a ring holds: the current one, and as many as it or a reader reads back.
 std::int64_t steps_kept(const Draft& d, const Pass& pass, const ir::Stage& s) {
   std::int64_t back = 1;
   for (const ir::SelfRead& r : ir::self_reads(d.program(), s)) back = std::max(back, r.back[pass.steps].value_or(1));
@@ -228,8 +227,8 @@ void follow(Draft& d, const Pass& pass) {
   std::string first;
   for (const Id id : pass.stages)
     if (first.empty() && d.stage(id).is_recurrence()) first = d.stage(id).name;
-  // Threads take rows, or pieces of columns. A reader that costs enough has them for its points instead, where there are
-  // neither.
+  // Threads share rows or blocks of columns. If there are neither, a reader that costs enough is left to use them for its
+  // points.
   const bool shares = all > width || spatial_of(last).size() > (last.is_reduction() ? 1U : 2U);
   const double own = last.is_recurrence() ? 0 : d.most().points(last) * d.most().terms(last) * cost_of(last);
   if (d.options.parallel && !shares && own >= worth_parallel)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which stages are inlined: those of which computing a point at every read costs no more than storing and loading it. Consumers
-// are asked about before what they read, so that a stage is read by what stays.
+// Decides which stages are inlined: those for which computing a point at every read costs no more than storing and loading it.
+// Consumers are decided before the stages that they read, so the readers of a stage are known to stay.
 //
-// A chain of stages that each read the one before at their own point is decided link by link, and inlined together: what stays
-// is rewritten once, and not once a link.
+// A chain of stages that each read the previous one at their own point is decided link by link but inlined together, so that
+// the stage that stays is rewritten only once.
 //
 //   out <- a <- b <- c      a is read by out; b will be, since a is inlined, and is read as often; then c
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 using namespace costs::inlining;
 using costs::most_nodes;
 
-// An index that is clamped or divided costs a few operations of its own.
+// A clamped or divided index costs a few operations.
 double bends_of(const ir::Program& p, const ir::Stage& s) {
   double n = 0;
   for (const Reading& r : readings_of(p, s))
@@ -31,7 +31,7 @@ double bends_of(const ir::Program& p, const ir::Stage& s) {
   return n;
 }
 
-// Where a stage is read, when those between are inlined.
+// The reads of a stage once the stages in between are inlined.
 struct Sites {
   int count = 0;
   double evaluations = 0;
@@ -41,7 +41,8 @@ struct Sites {
   std::size_t after = 0;  // of that reader's formula, at most, when the stage is in it
 };
 
-// What a formula adds to the one reader that loads it once: the load goes, and so do the variables, for what stands at them.
+// The nodes that a formula adds to its only reader, which loads it once: the load disappears, and so do the variables, which
+// are replaced by the reader's indices.
 std::size_t added_nodes(const ir::Stage& s) {
   std::size_t n = 0;
   ir::walk(s.values.front(), [&](const Expr& e) {
@@ -52,8 +53,8 @@ std::size_t added_nodes(const ir::Stage& s) {
   return n - 1;
 }
 
-// A small table: how many elements it has is a number, and reading it is what takes time wherever there are many readers. So a
-// Symbol of theirs is taken for a large one.
+// A small table with a constant number of elements. With many readers, reading it dominates, so a Symbol of the readers is
+// assumed to be large.
 //
 //   curve(b) for 256 values, y(n) = curve(x(n))      computed 256 times, and not N times, should N be more
 bool is_small_table(const Draft& d, const ir::Stage& s) {
@@ -66,8 +67,8 @@ bool is_small_table(const Draft& d, const ir::Stage& s) {
   return points <= small_table;
 }
 
-// The first steps and the others of a recurrence each read what stands at their own point: one read of it. Where neighbours
-// are steps, these wait for one another, and what does not is better computed beside them.
+// If the first steps of a recurrence and its later steps both read a stage at their own point, that is one read. If the steps
+// are neighbours in memory, they wait for one another, and anything that does not wait is better computed apart from them.
 bool again_at_own_point(const ir::Stage& reader, const Reading& read, bool& met) {
   if (!reader.is_recurrence() || reader.along.back() + 1 == reader.iters.size() || read.at.size() != reader.iters.size())
     return false;
@@ -100,7 +101,7 @@ Sites sites_of(Draft& d, const ir::Stage& s) {
   return sites;
 }
 
-// Computing the stage where it is read: how often, and is that worth it?
+// Whether computing the stage at each read, as often as it is read, pays off.
 bool worth_inlining(Draft& d, const ir::Stage& s, const Sites& sites, std::string& why) {
   if (sites.count == 0 || sites.nodes * static_cast<std::size_t>(sites.count) > most_nodes) return false;
   const double times = sites.evaluations / std::max(1.0, d.sizes().points(s)), cost = cost_of(s) + bends_of(d.program(), s);
@@ -110,7 +111,7 @@ bool worth_inlining(Draft& d, const ir::Stage& s, const Sites& sites, std::strin
   return true;
 }
 
-// Does a stage read another at its own point, once and whatever holds there, and are both computed for the same box?
+// Whether a stage reads another at its own point, once and unconditionally, and both are computed for the same box.
 bool reads_own_point(const ir::Program& p, const ir::Stage& reader, const ir::Stage& s) {
   const auto same = [](const Expr& a, const Expr& b) {
     return a.empty() == b.empty() && (a.empty() || (ir::same(a, b) && ir::free_vars(a) == ir::free_vars(b)));
@@ -181,7 +182,7 @@ class Inlining {
       if (!sites_.count(r)) widened_.insert(r);
   }
 
-  // Where a stage is read when all that was decided is done, if that can be told beforehand.
+  // The reads of a stage once all decisions have been carried out, if they can be predicted.
   std::optional<Sites> through_decided(const ir::Stage& s) {
     const std::vector<Id> readers = readers_of(d_.program(), s);
     const auto stays = [&](Id r) { return !sites_.count(r) && !widened_.count(r); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The loops of a stage that is computed inside of others: its terms in lanes, a tile of its results, or its last dimension in
+// The loops of a stage that is computed inside others: its terms in lanes, a tile of its results, or its last dimension in
 // vectors.
 #include <algorithm>
 #include <set>
@@ -13,8 +13,8 @@ namespace {
 using namespace costs::inside;
 using costs::cheap_term;
 
-// Sums of few operations on elements that lie anywhere, at places that neighbouring results do not read side by side either:
-// lanes would gather the places, then the elements.
+// Sums of few operations on elements at arbitrary places, where the indices of neighbouring results are not contiguous either:
+// lanes would have to gather the indices, then the elements.
 //
 //   distance(i) = sum over m of table(m, codes(i, m))
 bool lies_anywhere(const Draft& d, const ir::Stage& s) {
@@ -49,8 +49,8 @@ void unroll_terms(Draft& d, Id id) {
   d.why(id, "its terms lie anywhere: lanes would gather more than they add");
 }
 
-// Factors of a product that stages compute for it alone, and of which neighbouring results read elements that lie apart, lie
-// the other way round: A(i, k) B(j, k) has the j of B in lanes then.
+// Factors that stages compute for one product only are stored transposed if neighbouring results read elements that are far
+// apart: in A(i, k) B(j, k), the j of B are then in lanes.
 bool turn_factors(Draft& d, Id id, Id columns) {
   const ir::Stage s = d.stage(id);
   std::set<Id> turned;
@@ -79,7 +79,7 @@ bool turn_factors(Draft& d, Id id, Id columns) {
 
 }  // namespace
 
-// Rows of sums, a tile of columns after the other, each summed in registers and then stored.
+// Rows of sums, one tile of columns after the other, each summed in registers and then stored.
 void sums_of_rows(Draft& d, Id id, const Tile& tile) {
   const Stage stage = d.handle(id);
   Stage sums = stage;
@@ -106,7 +106,7 @@ void sums_of_rows(Draft& d, Id id, const Tile& tile) {
 
 namespace {
 
-// Arrays that neighbouring rows read at places of their own.
+// The arrays that neighbouring rows read at different places.
 std::int64_t arrays_of_rows(const ir::Program& p, const ir::Stage& s, Id row) {
   std::set<Id> found;
   for (const Reading& r : readings_of(p, s))
@@ -118,8 +118,8 @@ std::int64_t arrays_of_rows(const ir::Program& p, const ir::Stage& s, Id row) {
 
 }  // namespace
 
-// A sum waits four cycles for the term before, and two may start in each: eight of them keep the adders busy. Four where each
-// row reads several arrays, whose rows of a power of two would lie in one set of the first-level cache.
+// An addition takes four cycles, and two may start in each cycle, so eight sums keep the adders busy. Only four if each row
+// reads several arrays, because rows of a power of two fall into one set of the first-level cache.
 std::optional<Loop> rows_side_by_side(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto dims = spatial_of(s);

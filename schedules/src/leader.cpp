@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A group as planned: the leader's loops, then its members in them, each with loops of its own, then the kinds of the leader's.
+// Carries out the plan of a group: the leader's loops, then its members in them, each with its own loops, then the kinds of the
+// leader's loops.
 #include <algorithm>
 #include <bit>
 
@@ -10,12 +11,12 @@ namespace {
 
 std::string label(const Draft& d, Loop l) { return std::string(l.label(d.where)); }
 
-// Points whose channels fill a vector together.
+// How many points together fill a vector with their channels.
 std::int64_t points_of_vector(const Draft& d, const ir::Stage& s, std::int64_t channels) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(lanes_of(d, s) / channels)));
 }
 
-// Vectors of several points with all their channels. `inside`: the loop over the points of a vector, where there is one.
+// Vectors of several points with all their channels. `inside`: the loop over the points of a vector, if there is one.
 bool vectors_of_channels(Draft& d, Id id, Loop points, std::optional<Loop> inside, Loop channels, std::int64_t many) {
   const std::int64_t by = points_of_vector(d, d.stage(id), many);
   const Stage stage = d.handle(id);
@@ -31,7 +32,7 @@ bool vectors_of_channels(Draft& d, Id id, Loop points, std::optional<Loop> insid
       "a vector of the values of one");
 }
 
-// A ring of as many rows as are alive at once, where the steps prove that they are enough.
+// A ring with as many rows as are live at once, if the steps are proved to need no more.
 void fold(Draft& d, Id id, const std::vector<Follow>& follows, int dim) {
   for (std::size_t k = 0; k < follows.size(); ++k) {
     if (follows[k].dim != dim) continue;
@@ -46,7 +47,7 @@ void fold(Draft& d, Id id, const std::vector<Follow>& follows, int dim) {
   }
 }
 
-// Each element is stored once, and none is in a cache any more when all are: lines need not be read before.
+// Each element is stored once, and has left the caches when all are stored, so lines need not be read first.
 void stream(Draft& d, Id id) {
   const ir::Stage& s = d.stage(id);
   const Sizes sizes = d.sizes();
@@ -56,7 +57,7 @@ void stream(Draft& d, Id id) {
                      });
   double stored = 0;
   for (const Id b : s.buffers) stored += sizes.points(s) * d.program().buffer(b).type.bytes();
-  // Tables of processors in general say less than many of them have.
+  // The tables of generic processors understate the caches of many machines.
   const auto last = static_cast<double>(std::max<std::int64_t>(d.s.target().cache_bytes(3), std::int64_t{32} << 20));
   if (!d.options.stream || !sized || stored < last || !is_output(d.program(), s) ||
       d.s.target().architecture() != Architecture::x86_64)
@@ -65,7 +66,7 @@ void stream(Draft& d, Id id) {
     d.why(id, bytes(stored) + " are stored, more than the last cache holds");
 }
 
-// The dimension of a member that follows the points of a leader whose points are in lanes.
+// The dimension of a member that follows the points of a leader with points in lanes.
 std::optional<std::size_t> point_of(const Plan& plan, const std::vector<Follow>& follows) {
   for (std::size_t k = 0; k < follows.size(); ++k)
     if (follows[k].dim == plan.tile->columns && follows[k].scale == 1 && follows[k].lo == 0 && follows[k].hi == 0) return k;
@@ -94,7 +95,7 @@ class Leader {
   }
 
  private:
-  // The sums of a tile, and values that are stored apart, have a stage of their own, which the leader copies from.
+  // The sums of a tile, and values in separate vectors, get their own stage, from which the leader copies.
   void copy_sums() {
     const bool values = d.stage(g.leader).values.size() > 1;  // of one point; LLVM keeps them in registers
     reduction = d.stage(g.leader).is_reduction();
@@ -181,7 +182,7 @@ class Leader {
     }
   }
 
-  // The leader's own terms come first: lanes have no sums of their own once something is computed between them.
+  // The leader's own terms come first: lanes cannot have partial sums once something is computed between them.
   void sum_in_lanes() {
     if (!d.stage(g.leader).is_reduction() || sums || plan.points) return;
     const bool in_order = g.members.empty() && plan.factors.empty() && !regroups(d, d.stage(g.leader));
@@ -191,7 +192,7 @@ class Leader {
       if (groups && l.dim + 1 == static_cast<int>(dims.size())) l.loop = *groups;
   }
 
-  // The level that a member is computed at; nothing where it stays at root.
+  // The level at which a member is computed; nothing if it stays at root.
   std::optional<Level> place(Id id) {
     const auto at = plan.place.find(id);
     if (at == plan.place.end()) return std::nullopt;

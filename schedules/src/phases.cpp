@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Windows under a stride, of which neighbouring results have most elements in common: y(t) = sum over k of x(4 t + k) w(k).
-// What a tile reads is copied once, every fourth element beside each other; then vectors of results read neighbours.
+// Strided windows in which neighbouring results share most elements: y(t) = sum over k of x(4 t + k) w(k). The elements that a
+// tile reads are copied once, with every fourth element contiguous, so that vectors of results read neighbours.
 //
 //   for to                              a tile of results
 //     x_phases[u % 4, u / 4]            for u / 64, u % 4, lanes
 //     for k / 4, k % 4 (unrolled)       the terms, in their order
 //       for ti                          vectors: x_phases[k % 4, t + k / 4]
 //
-// The points of a row may have a few values each, x(4 t + k, c): a phase is points with their values then, x_phases[u % 4, u /
-// 4, c].
+// The points of a row may have a few values each, x(4 t + k, c). A phase then consists of points with their values, x_phases[u
+// % 4, u / 4, c].
 #include <algorithm>
 
 #include "schedules/src/costs.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Points that have a few values each, neighbours in memory: the colours of pixels, the coordinates of places. A vector of the
-// values of one point is hardly one. So vectors hold
+// Points with a few contiguous values each: the colours of pixels, the coordinates of places. The values of one point do not
+// fill a vector. So vectors hold
 //
 //   together   all values of several points: element e of 48 is at (x + e / 3, e % 3). Of sums, where the terms are neighbours
 //              then; of points, where lanes read patterns that shuffles make, rgb(y, x, 2 - c)
 //   apart      one value of several points, each value in vectors of its own, which lie as [c, x] on the stack until they are
 //              copied, shuffled, as [x, c]: values of which each has a formula of its own, points behind a border, strides
 //
-// Lanes that lie anywhere, x(row(i), c), are gathered in either form; so these stay vectors of the values of one point.
+// Lanes at arbitrary places, x(row(i), c), would be gathered in either form, so these stay vectors of the values of one point.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -34,14 +34,14 @@ std::optional<Dims> dims_of(const Draft& d, const ir::Stage& s, std::int64_t lan
   return r;
 }
 
-// What a read does along points and channels.
+// How a read moves along points and channels.
 struct Along {
   int points = 0, channels = 0;  // indices that move with either
   bool anywhere = false;         // such an index is from data, or both are in one
   bool even = true;              // points move it by a number at a time
   std::int64_t step = 0;         // that number, in elements; 0: nobody knows
 };
-// Of a dimension of what is read, where it is a number; 0 otherwise.
+// The extent of a dimension of the tensor that is read, if it is a number; 0 otherwise.
 std::int64_t extent_of(const Draft& d, const Reading& r, std::size_t dim) {
   const ir::Program& p = d.program();
   std::int64_t n = 0;
@@ -72,8 +72,8 @@ Along along(const Draft& d, const Reading& r, const Dims& dims) {
   return a;
 }
 
-// Has each value a formula of its own, of which every lane would compute all? What a choice by the value computes for nothing
-// is one of its arms: a load or a constant is less than what takes the values apart.
+// Whether each value has its own formula, all of which every lane would compute. The wasted work is one arm of each select on
+// the value: a load or a constant costs less than separating the values.
 bool chooses_values(const ir::Stage& s, Id channel) {
   double wasted = 0;
   for (const Expr& value : s.values)
@@ -90,7 +90,7 @@ bool chooses_values(const ir::Stage& s, Id channel) {
   return wasted > dear_arms && cost_of(s) > dear_choice;
 }
 
-// `phases`: what is read a phase at a time, whose points are neighbours then.
+// `phases`: tensors that are read one phase at a time, so that their points are contiguous.
 bool together(const Draft& d, const ir::Stage& s, const Dims& dims, Id phases = 0) {
   const auto all = readings_of(d.program(), s);
   const auto terms = reduce_of(s);
@@ -179,7 +179,7 @@ void values_apart(Draft& d, Id id, const Tile& t) {
   on_stack(d, id);
 }
 
-// As of a filter at places that are no multiple of a number, steady(n * 160 / 147 + k, c): vectors hold terms of one value.
+// For a filter at places that are not multiples of a number, steady(n * 160 / 147 + k, c): vectors hold terms of one value.
 Id terms_beside_few(const Draft& d, const ir::Stage& s) {
   if (!s.is_reduction() || s.scatters() || s.is_recurrence() || s.values.size() != 1 || !regroups(d, s)) return 0;
   const std::int64_t lanes = std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type));

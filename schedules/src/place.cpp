@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where stages are computed that are not inlined (inlining.cpp): which of them inside the loops of a stage that reads them.
+// Decides where stages that are not inlined (inlining.cpp) are computed: which of them inside the loops of a stage that reads
+// them.
 //
-// One of them is the leader of a group: its loops are the loops of all. A stage joins the group of its readers if they are all
-// in one, and if its dimensions follow loops of the leader, so that what an iteration needs is not needed by the next one as
-// well; or, of a stencil, little of it.
+// Each group has a leader, whose loops all members share. A stage joins the group of its readers if they are all in the same
+// group and its dimensions follow loops of the leader, so that consecutive iterations need different elements (for a stencil,
+// mostly different ones).
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -32,7 +33,7 @@ Follow joined(const Follow& a, const Follow& b) {
   return {a.dim, a.scale, std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
 }
 
-// One index of a reader that is in the group: which of the leader's dimensions it follows.
+// For an index of a reader in the group: which of the leader's dimensions it follows.
 Follow through(const Draft& d, const Group& g, const ir::Stage& reader, const Index& x) {
   if (x.symbolic || x.from_data) return {};
   const Sizes sizes = d.sizes();
@@ -86,7 +87,8 @@ std::vector<Follow> follows_of(Draft& d, const Group& g, Id id) {
 
 namespace {
 
-// A product whose columns are read out of their order, y(w) = z(w % 2, w / 2): no loop of the reader has a tile of it.
+// Whether the columns of a product are read out of order, y(w) = z(w % 2, w / 2), so that no loop of the reader covers a tile
+// of it.
 bool is_rearranged(Draft& d, const ir::Stage& s) {
   const Classified& c = d.family(s.id);
   if (c.family != Family::matmul || c.columns == 0) return false;
@@ -98,7 +100,7 @@ bool is_rearranged(Draft& d, const ir::Stage& s) {
   return false;
 }
 
-// `at_root`: stages that lead a group of their own, since no loop of their readers holds them.
+// `at_root`: stages that lead their own group, because they fit no loop of their readers.
 std::vector<Group> grouped(Draft& d, const std::set<Id>& at_root) {
   const ir::Program& p = d.program();
   const Sizes sizes = d.sizes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The loops of a leader: which dimensions are split, in which order their loops stand, which one is for the pool, and inside of
-// which loop each member is computed. Nothing is changed here.
+// Plans the loops of a leader: which dimensions are split, the order of the loops, which one runs on the thread pool, and
+// inside which loop each member is computed. Nothing is changed here.
 //
 //   dimensions that members follow, the most followed ones first; the outer part of the vectors' dimension, where members
 //   follow it (strips: their rows); dimensions that no member follows; the vectors
@@ -26,13 +26,13 @@ const Follow* along(const std::vector<Follow>& follows, int dim) {
   return nullptr;
 }
 
-// Vectors of several points, with all values of each, load neighbours in the leader too.
+// Whether vectors of several points, with all values of each, load neighbours in the leader too.
 bool leads_pixels(const Draft& d, const ir::Stage& s, int vector_dim) {
   return vector_dim + 1 == static_cast<int>(spatial_of(s).size()) && reads_neighbours(d, s) &&
          d.last_in_memory(s.id).value_or(static_cast<std::size_t>(vector_dim)) == static_cast<std::size_t>(vector_dim);
 }
 
-// A member whose results a tile of the leader holds: the same points, its columns the leader's vectors.
+// A member whose results fit a tile of the leader: the same points, with its columns in the leader's vectors.
 std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
   for (const bool product : {true, false})
     for (const Id id : g.members) {
@@ -58,8 +58,8 @@ std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
   return std::nullopt;
 }
 
-// Where indices are divided by numbers, x(i / 3, j / 3), the points of one quotient are together; 0 where there are none, or
-// too many for one vector.
+// If indices are divided by numbers, x(i / 3, j / 3), the number of points with the same quotient; 0 if there are none, or too
+// many for one vector.
 std::int64_t divided_by(const ir::Stage& s, Id variable) {
   std::int64_t all = 1;
   for (const Expr& value : s.values)
@@ -73,8 +73,8 @@ std::int64_t divided_by(const ir::Stage& s, Id variable) {
   return all > 1 && all <= most_of_quotient ? all : 0;
 }
 
-// Products among the members of which a row of the leader needs all columns. A strip of rows, as many as registers hold of a
-// tile, shares what is read along the columns.
+// Products among the members of which a row of the leader needs all columns. A strip of rows, as many as fit a register tile,
+// shares the loads along the columns.
 //
 //   for io                            14 rows
 //     re[14, ..] = sum over n of ..   tiles of 14 x 32
@@ -99,8 +99,8 @@ std::map<Id, Tile> products_of_strips(Draft& d, const Group& g) {
   return strips;
 }
 
-// A sum of a row of the leader that keeps its order, of terms that each take a function: rows are lanes, and each lane has its
-// terms in order, though what it reads is gathered.
+// A sum over a row of the leader that keeps its order, with a function in each term: rows are lanes, and each lane adds its
+// terms in order, although its loads are gathers.
 //
 //   for io                            16 rows
 //     total = sum over w of exp(..)   a lane a row
@@ -135,7 +135,7 @@ std::map<Id, Tile> strips_of(Draft& d, const Group& g) {
   return strips.empty() ? costly_sums_of_strips(d, g) : strips;
 }
 
-// The decisions of plan_of, one after the other. Each reads what the ones before it decided.
+// The decisions of plan_of, in order. Each may use the results of the previous ones.
 class Planner {
  public:
   Planner(Draft& draft, const Group& group)
@@ -172,7 +172,7 @@ class Planner {
   bool split(int dim) const { return plan.factors.count(dim) > 0; }
   void add(int dim, Level::Part part) { plan.levels.push_back({dim, part, {}}); }
 
-  // Does something else than levels of loops take the group? Families leave their members outside of it.
+  // Whether something other than levels of loops handles the group. Families leave members outside.
   bool whole_group(bool families) {
     if (n == 0 || family == Family::recurrence || family == Family::scatter || family == Family::external ||
         family == Family::full_reduction) {

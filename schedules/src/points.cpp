@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Short rows: reductions of a few terms, which would not fill a vector or whose reducer keeps their order. Neighbouring points
-// are in lanes, and each lane goes over its own terms in their order; so no bit differs.
+// Short rows: reductions with too few terms to fill a vector, or with a reducer that keeps their order. Neighbouring points are
+// in lanes, and each lane reduces its own terms in order, so no bit differs.
 //
 //   for io                            16 points
 //     x_rows, x_turned                rows of x, copied as they lie and transposed: x_turned[d, i]
@@ -9,7 +9,7 @@
 //         for ii  (lanes)
 //     nearest: for j, for ii (lanes)
 //
-// Without the copies lanes would be gathered, one element after the other.
+// Without the copies, lanes would be gathered one element at a time.
 #include <algorithm>
 
 #include <ashlar/instructions/shuffles.h>
@@ -26,7 +26,7 @@ std::int64_t lanes_of_points(const Draft& d, const ir::Stage& s) {
   return std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type));
 }
 
-// Terms of all loops, where they are a number, or nothing.
+// The number of terms in all loops, if it is constant.
 std::optional<std::int64_t> number_of_terms(const Draft& d, const ir::Stage& s) {
   std::int64_t n = 1;
   for (const auto& v : reduce_of(s)) {
@@ -37,7 +37,7 @@ std::optional<std::int64_t> number_of_terms(const Draft& d, const ir::Stage& s) 
   return n;
 }
 
-// An input that is read a row a point, x(.., i, k): the rows of neighbouring points are a small matrix.
+// An input of which each point reads a row, x(.., i, k): the rows of neighbouring points form a small matrix.
 struct Rows {
   Id buffer = 0;
   std::int64_t terms = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of matrices that the families of schedules take: C(.., i, j) = sum over k of A(.., i, k) B(.., k, j), or B(.., j,
-// k), or A(.., k, i).
+// Products of matrices that schedule families handle: C(.., i, j) = sum over k of A(.., i, k) B(.., k, j), or with B(.., j, k)
+// or A(.., k, i).
 //
 //   the only stage of a program        by the sizes of the call: matmul_by_size
 //   narrow factors, where the target has an instruction         matmul_dot, matmul_bytes
@@ -8,8 +8,8 @@
 //   else                               panels, what is computed of the product alone in its tile, and what is computed for it
 //                                      alone where it is packed
 //
-// All but skinny products of no more than a few k take k in blocks, whose sums are added up through memory: other groups of
-// terms, so floats are left to tiles of registers (tiles.cpp) where regrouping is off. So are small products.
+// All except skinny products with a few k process k in blocks whose sums are accumulated in memory. That regroups terms, so
+// products of floats use register tiles (tiles.cpp) if regrouping is off. Small products use them too.
 #include <algorithm>
 
 #include <ashlar/schedules/matmul_by_size.h>
@@ -27,7 +27,7 @@ namespace {
 
 using namespace costs::products;
 
-// The load that a factor is, converted or not.
+// The load of a factor, without its conversion.
 const Expr* factor_of(const Expr& e) {
   if (ir::is(e, ir::Op::load)) return &e;
   if (!ir::is(e, ir::Op::cast)) return nullptr;
@@ -91,7 +91,7 @@ std::optional<Product> product_for(Draft& d, const Group& g) {
   const Target& t = d.s.target();
   if (t.is_gpu() || t.lanes(f32) < 2) return std::nullopt;
   const ir::Stage& leader = d.stage(g.leader);
-  // The product itself, or a stage that computes each of its elements of one element of it.
+  // The product itself, or an elementwise stage that reads it.
   std::optional<Product> found;
   if (leader.is_reduction())
     found = product_of(leader, p);
@@ -138,9 +138,9 @@ std::optional<Product> product_for(Draft& d, const Group& g) {
 
 namespace {
 
-// The stage that computes a factor for this product alone, where it is worth computing again whenever it is packed: a panel of
-// A for each block of B's panels, and a factor that all matrices share for each of them. `meets`: the points of the product
-// that an element of the factor is a term of.
+// The stage that computes a factor for this product only, if recomputing it at each packing pays off: a panel of A is packed
+// for each block of B's panels, and a factor that all matrices share for each of them. `meets`: how many points of the product
+// use an element of the factor.
 std::optional<Id> packed_stage(Draft& d, const ir::Stage& product, Id factor, double meets) {
   const Id id = d.program().buffer(factor).stage;
   if (!id) return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What stages read, seen along their iteration variables: how an index moves with each of them, which stages read which, and
-// how large things are where Symbols are taken for a number.
+// The reads of stages in terms of their iteration variables: how an index moves with each of them, which stages read which, and
+// how large everything is if Symbols are replaced by assumed numbers.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,12 +15,12 @@ namespace ashlar::schedules {
 
 using ir::Id;
 
-// An index as a sum of multiples of iteration variables, a constant, and what else there is.
+// An index as a sum of multiples of iteration variables, a constant, and a rest.
 //   2 i + r - 1       coefficients {i: 2, r: 1}, constant -1
 //   clamp(i - 1, 0, H - 1)     the same as i - 1, bent
 //   table(i)          from_data, uses {i}
 struct Index {
-  std::map<Id, std::int64_t> coefficients;  // of iteration variables that it moves evenly with
+  std::map<Id, std::int64_t> coefficients;  // of the iteration variables in which it is linear
   std::vector<Id> uses;                     // all iteration variables in it
   std::int64_t constant = 0;
   bool bent = false;               // clamped, divided, chosen: not the sum alone
@@ -42,7 +42,7 @@ struct Reading {
 };
 std::vector<Reading> readings_of(const ir::Program&, const ir::Stage&);
 
-// Numbers for expressions over Symbols and loops around.
+// Numeric values of expressions over Symbols and outer loops.
 class Sizes {
  public:
   Sizes(const ir::Program& p, std::int64_t symbol) : p_(p), symbol_(symbol) {}
@@ -58,15 +58,15 @@ class Sizes {
   std::int64_t symbol_;
 };
 
-// What computing a point costs, about as many additions; reductions: a term.
+// The cost of a point (for reductions, of a term), in additions.
 double cost_of(const ir::Stage&);
-double cost_of(ir::Op);             // of one operation: 1 for an addition, 6 for a division, 16 for a function
+double cost_of(ir::Op);  // of one operation: 1 for an addition, 6 for a division, 16 for a function
 
 std::vector<Id> readers_of(const ir::Program&, const ir::Stage&);
 bool is_output(const ir::Program&, const ir::Stage&);
 std::vector<ir::IterVar> spatial_of(const ir::Stage&);
 std::vector<ir::IterVar> reduce_of(const ir::Stage&);
-// The variable bounds the terms, k in [0, i + 1): rows do not go over them together.
+// Whether the variable bounds the terms, k in [0, i + 1), so that rows have different terms.
 bool bounds_terms(const ir::Stage&, Id variable);
 
 }  // namespace ashlar::schedules

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions along neighbours in memory: lanes of a vector have sums of their own, which are added at the end; a sum of
-// everything has one for each piece of the pool's, too. Both regroup, which a reducer must allow.
+// Reductions along neighbours in memory: the lanes of a vector have partial sums, which are added at the end. A full sum also
+// has a partial sum for each part on the thread pool. Both regroup, which the reducer must allow.
 #include <algorithm>
 
 #include <ashlar/schedules/lanes.h>
@@ -15,7 +15,7 @@ using namespace costs::reductions;
 using costs::cheap_term;
 using costs::reduction_worth_parallel;
 
-// Of the two values that it combines, a reducer gives one: argmin, the first that holds.
+// Whether the reducer always returns one of its two operands, as argmin does.
 bool chooses(const ir::Reducer& r) {
   if (r.kind != ir::ReducerKind::custom || r.order != ir::Reducer::Order::any) return false;
   return std::all_of(r.combine.begin(), r.combine.end(), [](const Expr& e) {
@@ -58,7 +58,7 @@ std::vector<Loop> loops_of(Draft& d, const Stage& stage, bool reduce) {
 
 }  // namespace
 
-// Few operations on elements that lie anywhere: gathering lanes costs more than such a term.
+// Few operations on elements at arbitrary places: gathering lanes costs more than such a term.
 bool gathers_little(const ir::Program& p, const ir::Stage& s) {
   const auto all = readings_of(p, s);
   return cost_of(s) < cheap_term &&
@@ -73,8 +73,8 @@ bool regroups(const Draft& d, const ir::Stage& s) { return !keeps_order(s) && (d
 
 namespace {
 
-// As detail::reduce_in_lanes, but the lanes of the last vector are added up in quarters, and their last few one by one: every
-// step is proved over the whole program, so that a large one is scheduled in few.
+// Like detail::reduce_in_lanes, but with fewer steps, because each step is proved over the whole program: the lanes of the last
+// vector are added in quarters, and the last few one by one.
 void in_few_steps(Draft& d, const Stage& stage, Loop point, Loop terms, int lanes, int registers) {
   const Split split = stage.split(terms, lanes * registers, Tail::guard, d.where);
   std::vector<Stage> parts{stage.rfactor(split.inner, d.where)};  // readers first

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions inside of the steps of a recurrence: a triangular solve, a factorisation, a table filled from all earlier cells.
+// Reductions inside the steps of a recurrence: a triangular solve, a factorisation, a table filled from all earlier cells.
 //
 //   for ro (pool)                              pieces of what is free of the order
 //     for t                                    the steps
 //       x_sum: for k; 4 vectors along r        sums of a piece in registers
 //       for r (lanes)
 //
-// Where nothing is free of the order in memory, the terms are in lanes.
+// If no contiguous dimension is independent of the order, the terms are in lanes.
 #include <algorithm>
 
 #include <ashlar/ir/recurrence.h>
@@ -21,7 +21,7 @@ namespace {
 using namespace costs::steps;
 using costs::worth_parallel;
 
-// Does the variable move the last index of a read, by one?
+// Whether the variable moves the last index of a read by one.
 bool steps_along(const Reading& r, Id variable) {
   if (r.of_init || r.at.empty()) return false;
   const auto at = r.at.back().coefficients.find(variable);
@@ -68,7 +68,7 @@ bool one_point(const Draft& d, const ir::Stage& s, Id variable) {
 
 namespace {
 
-// The last dimension of a stage that a step computes many points of and that neighbours in memory belong to.
+// The last dimension of a stage, if a step computes many points along it and they are contiguous.
 std::optional<std::size_t> columns_of(const Draft& d, const ir::Stage& s) {
   const auto nests = ir::nests_of(d.program(), s.id);
   if (nests.size() != 1) return {};
@@ -78,15 +78,15 @@ std::optional<std::size_t> columns_of(const Draft& d, const ir::Stage& s) {
   return {};
 }
 
-// The last dimension of which a step computes many points.
+// The last dimension along which a step computes many points.
 std::optional<std::size_t> last_of_many(const Draft& d, const ir::Stage& s) {
   for (std::size_t k = spatial_of(s).size(); k-- > 0;)
     if (!one_point(d, s, s.iters[k].id)) return k;
   return {};
 }
 
-// The dimension of a stage of points whose neighbours should lie beside each other: where one reduction alone reads it, terms
-// with the last dimension and results in lanes with another one, that one.
+// The dimension of an elementwise stage that should be contiguous: if only one reduction reads it, with terms along the last
+// dimension and results in lanes along another one, that other one.
 //
 //   w(b, o) = f(x(b), x(o));  pull(b) = sum over j of w(b, j) ..       in lanes along b, so that w lies as w(o, b)
 std::size_t beside(const Draft& d, const ir::Stage& s, std::size_t last) {
@@ -112,7 +112,7 @@ std::size_t beside(const Draft& d, const ir::Stage& s, std::size_t last) {
   return *found;
 }
 
-// A stage of points, each by itself: neighbours in lanes.
+// An elementwise stage, with neighbours in lanes.
 void points_of_a_step(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto last = last_of_many(d, s);
@@ -133,7 +133,7 @@ void points_of_a_step(Draft& d, Id id) {
   few_points(d, id);
 }
 
-// A short dimension beside the columns: results in it share what is read along the columns.
+// A short dimension next to the columns: results along it share the loads along the columns.
 std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::size_t columns) {
   const auto all = readings_of(d.program(), s);
   for (std::size_t k = 0; k < spatial_of(s).size(); ++k) {
@@ -150,7 +150,7 @@ std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::
   return {};
 }
 
-// Of sums of neighbours: as many vectors, and rows, as registers hold.
+// For sums of neighbours: as many vectors, and rows, as the registers hold.
 Tile tile_along(const Draft& d, const ir::Stage& s, std::size_t columns) {
   const auto extent = d.sizes().constant_extent(s, s.iters[columns].id);
   const std::int64_t lanes = lanes_for(extent, std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type)));
@@ -165,7 +165,7 @@ Tile tile_along(const Draft& d, const ir::Stage& s, std::size_t columns) {
   return tile;
 }
 
-// Sums of neighbours, in a tile of their own that is copied when it is done: so its last vectors have lanes to spare.
+// Sums of neighbours, in their own tile, which is copied when it is complete. So its last vectors may have spare lanes.
 //
 //   for jo
 //     sums[0 .. 64) = 0
@@ -202,7 +202,7 @@ void columns_in_tiles(Draft& d, Id id, const Tile& tile) {
   accumulate(d, sums ? sums->id() : id, tile);
 }
 
-// The last dimension of a reduction with many results, where these have the same terms, in one loop.
+// The last dimension of a reduction with many results that have the same terms, in one loop.
 std::optional<std::size_t> results_of_same_terms(const Draft& d, const ir::Stage& s, std::int64_t least) {
   const auto terms = reduce_of(s);
   const auto last = last_of_many(d, s);
@@ -212,7 +212,7 @@ std::optional<std::size_t> results_of_same_terms(const Draft& d, const ir::Stage
   return last;
 }
 
-// Results that each take their terms in order, one after the other: several go on while each waits for its last sum.
+// Results that add their terms in order are interleaved, so that several proceed while each waits for its last sum.
 bool results_side_by_side(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto last = results_of_same_terms(d, s, results_together);
@@ -229,7 +229,7 @@ bool results_side_by_side(Draft& d, Id id) {
   });
 }
 
-// Of a reduction with several values a step computes a tile at a time, which it reads at once.
+// For a reduction with several values, a step computes one tile at a time and reads it at once.
 //
 //   for t
 //     for jo
@@ -261,13 +261,13 @@ std::optional<Id> tiles_of_a_step(Draft& d, Id recurrence, std::size_t last,
   return {};
 }
 
-// Does a reduction begin with elements, and not with a number?
+// Whether a reduction starts from elements instead of a number.
 bool starts_from_elements(const ir::Program& p, const ir::Stage& s) {
   const auto all = readings_of(p, s);
   return std::any_of(all.begin(), all.end(), [](const Reading& r) { return r.of_init; });
 }
 
-// Terms in lanes, of several results at once: a sum of one is short beside what adding its lanes takes.
+// Terms in lanes, for several results at once: the sum of a single result is short compared with adding its lanes.
 bool lanes_side_by_side(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto last = results_of_same_terms(d, s, rows_of_lanes);
@@ -286,7 +286,7 @@ bool lanes_side_by_side(Draft& d, Id id) {
       });
 }
 
-// Does a choice depend on the variable?
+// Whether a select depends on the variable.
 bool chooses_by(const ir::Stage& s, Id variable) {
   bool found = false;
   for (const Expr& value : s.values)
@@ -297,7 +297,7 @@ bool chooses_by(const ir::Stage& s, Id variable) {
   return found;
 }
 
-// Elements that a step stores apart, each with divisions or functions: computed in lanes, stored one by one.
+// Elements that a step stores far apart, each with divisions or functions: computed in lanes, stored one by one.
 void points_apart(Draft& d, Id recurrence) {
   const ir::Stage s = d.stage(recurrence);
   if (cost_of(s) < worth_storing_apart) return;
@@ -313,7 +313,7 @@ void points_apart(Draft& d, Id recurrence) {
   }
 }
 
-// Would lanes of terms be refused, begin with elements, which each of them had to, or be few beside what adding them costs?
+// Whether lanes of terms would be refused, would each have to start from elements, or would be too few to pay for adding them.
 bool waits_in_lanes(const Draft& d, const ir::Stage& s) {
   return !regroups(d, s) || lanes_of(d, s) <= few_lanes || !only_along(d.program(), s, reduce_of(s).back().id) ||
          starts_from_elements(d.program(), s);

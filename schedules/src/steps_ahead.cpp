@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A step that reduces over all steps before it, where nothing is free of the order: a factorization by rows, a table of
+// Steps that reduce over all earlier steps, where no dimension is independent of the order: a factorization by rows, a table of
 // intervals.
 //
 //   for i, jo                                      blocks of 16 columns
@@ -17,9 +17,9 @@ namespace {
 
 using namespace costs::steps;
 
-// More vectors hide more latency, and leave more terms to single steps. Of 1, 2 and 4, two were fastest on a Zen 4.
+// More vectors hide more latency, but leave more terms to single steps. Of 1, 2 and 4, two were fastest on a Zen 4.
 
-// The dimension of the reduction whose points are steps of the recurrence along its last variable, where that bounds the terms.
+// The dimension of the reduction whose points are steps of the recurrence along its last variable, if that bounds the terms.
 std::optional<std::size_t> steps_of(const Draft& d, const ir::Stage& s, const ir::Stage& r) {
   const ir::IterVar last = spatial_of(s).back();
   const auto terms = reduce_of(r);
@@ -33,7 +33,7 @@ std::optional<std::size_t> steps_of(const Draft& d, const ir::Stage& s, const ir
   return {};
 }
 
-// The terms before an iteration of a loop of the recurrence, for all of its points, `lanes` in a vector.
+// Sums the terms before an iteration of a loop of the recurrence, for all of its points, in vectors of `lanes`.
 void before_block(Draft& d, Id id, std::size_t dim, Loop block, std::int64_t size, std::int64_t lanes) {
   const Stage sums = d.handle(id);
   const Stage before = sums.cut(loop_over(d, sums, reduce_of(d.stage(id)).front().id), block, d.where);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Short steps with sums in them, each of which waits for the one before: those of several rows go on side by side.
+// Short steps that contain sums and wait for the previous step: the steps of several rows are interleaved.
 //
 //   for c, t                                   for co (pool)
 //     sum over k of y[c, t - 1, k] x[..]         for t, ci in 4
 //     for j: y[c, t, j]                ->          sum over k of y[c, t - 1, k] x[..]
 //                                                  for j: y[c, t, j]
 //
-// A step of a row ends in a sum that the next one begins with, so that a row by itself leaves the processor idle for as long as
-// that takes. What the next row does is found while it is short enough to be under way as well.
+// A step ends in a sum with which the next step begins, so a single row leaves the processor idle for the latency of that sum.
+// Steps of the next row fill the gap if they are short enough for out-of-order execution to reach them.
 #include <algorithm>
 
 #include <ashlar/ir/recurrence.h>
@@ -21,7 +21,7 @@ namespace {
 using namespace costs::steps;
 using costs::worth_parallel;
 
-// The points that a step computes of a stage, or the terms of one of them: a number, or nothing.
+// The number of points of a stage that a step computes, or of terms of one point, if it is constant.
 std::optional<double> known(const Draft& d, const ir::Stage& s, const std::vector<ir::IterVar>& variables) {
   double all = 1;
   for (const ir::IterVar& v : variables) {
@@ -32,8 +32,8 @@ std::optional<double> known(const Draft& d, const ir::Stage& s, const std::vecto
   return all;
 }
 
-// Operations of a stage in a step of one row. In lanes: its terms where these may be regrouped and lie side by side, else its
-// points.
+// Operations of a stage in a step of one row, counted in vectors: of its terms if they may be regrouped and are contiguous,
+// otherwise of its points.
 std::optional<double> operations(const Draft& d, const ir::Stage& s) {
   const auto terms = reduce_of(s);
   const auto points = known(d, s, spatial_of(s)), each = known(d, s, terms);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Recurrences over the same steps of one input, in one pass over it: a step of the one, then that of the other, so that each
-// goes on while the other waits, and what both read is read once.
+// Recurrences over the same steps of one input, in one pass over it: a step of the first, then a step of the second. Each
+// proceeds while the other waits, and common reads happen once.
 //
 //   for t                                    for t
 //     fast[t] = f(x[t], fast[t - 1])           fast[t] = f(x[t], fast[t - 1])
 //   for t                             ->       slow[t] = g(x[t], slow[t - 1])
 //     slow[t] = g(x[t], slow[t - 1])
 //
-// Of loops over steps that stand outside of all others and are in no one's lanes, forwards or backwards (fuse_siblings).
+// This applies to loops over steps that are outermost and not vectorized, forwards or backwards (fuse_siblings).
 #include <algorithm>
 #include <set>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums in the steps of a recurrence whose terms keep their order, over the rows of a matrix that is the same in every step: a
-// copy of it, transposed before the first step, has neighbouring results beside each other.
+// Sums in the steps of a recurrence that keep the order of their terms, over the rows of a matrix that is the same in every
+// step: a copy, transposed before the first step, makes neighbouring results contiguous.
 //
 //   A_turned[jo, k, ji] = A[j, k]                 once, in blocks of 4 vectors along j
 //   for t                                         the steps
 //     Ad: for jo, for k; 4 vectors along j        sum over k of A_turned[jo, k, ji] * d[k]
 //
-// What the copy takes is about what one step does, as long as a cache of a core's own holds it: from memory a sum of a row at a
-// time reads A as fast as lanes do.
+// The copy costs about as much as one step, as long as a private cache holds it. From memory, row by row sums read A as fast as
+// lanes do.
 #include <algorithm>
 
 #include <ashlar/instructions/shuffles.h>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace costs::steps;
 
-// The matrix: an argument that is read at [result, term] alone, where no other read moves apart with the result.
+// The matrix: an argument that is only read at [result, term], if no other read moves with the result at a stride.
 std::optional<Id> matrix_of(const Draft& d, const ir::Stage& s, Id result, Id term) {
   std::optional<Id> found;
   for (const Reading& r : readings_of(d.program(), s)) {
@@ -39,7 +39,7 @@ std::optional<Id> matrix_of(const Draft& d, const ir::Stage& s, Id result, Id te
   return found;
 }
 
-// Known to exceed the second-level cache? Symbols are not.
+// Whether it is known to exceed the second-level cache; never for Symbols.
 bool exceeds_cache(const Draft& d, const ir::Buffer& b) {
   double elements = 1;
   for (const Expr& e : b.extents) {
@@ -50,7 +50,7 @@ bool exceeds_cache(const Draft& d, const ir::Buffer& b) {
   return cache > 0 && elements * b.type.bytes() > cache;
 }
 
-// The copy, a block of columns of the tiles after the other, each in squares that are transposed in registers.
+// The copy, one block of columns of the tiles after the other, each in squares that are transposed in registers.
 void copy_turned(Draft& d, Id reader, Id matrix, std::int64_t columns, std::int64_t lanes) {
   const Type type = d.program().buffer(matrix).type;
   const Tensor source = tensor_of(d.s, matrix, d.where);

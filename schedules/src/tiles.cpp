@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions whose results are neighbours: products, windows, columns. A tile of results is summed in registers, its columns in
-// vectors, while the terms are gone over once; no sum takes its terms in another order.
+// Reductions with contiguous results: products, windows, columns. A tile of results is summed in registers, with its columns in
+// vectors, in one pass over the terms; every sum keeps the order of its terms.
 //
 //   for io, jo             a tile of the leader
 //     for k                the terms, in their order
@@ -26,7 +26,7 @@ int dim_of(const ir::Stage& s, Id variable) {
   return -1;
 }
 
-// Of the numbers that are near the most, the one that leaves the least of the last tile empty.
+// Among numbers close to the maximum, the one that leaves the least of the last tile empty.
 std::int64_t rows_for(std::optional<std::int64_t> extent, std::int64_t most) {
   if (!extent) return most;
   if (*extent <= most) return std::max<std::int64_t>(1, *extent);
@@ -43,7 +43,7 @@ std::int64_t rows_for(std::optional<std::int64_t> extent, std::int64_t most) {
 
 namespace {
 
-// Of a convolution with channels before pixels, as PyTorch has it: pixels are rows, channels columns.
+// For a convolution with channels before pixels, as in PyTorch: pixels are rows, channels are columns.
 void columns_of_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile& t) {
   const auto spatial = spatial_of(s);
   const auto slides = [&](Id v) { return std::find(c.over.begin(), c.over.end(), v) != c.over.end(); };
@@ -57,8 +57,8 @@ void columns_of_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile
   }
 }
 
-// Of a convolution whose weights have their channels of the result first, [O, R, S, C], and whose result has them last: the
-// weights of neighbouring results lie apart, each a gather of a vector, until they are packed.
+// For a convolution whose weights have the output channels first, [O, R, S, C], and whose result has them last: the weights of
+// neighbouring results are far apart, so each vector would be a gather until they are packed.
 void pack_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile& t) {
   const auto spatial = spatial_of(s);
   const Id channels = spatial[static_cast<std::size_t>(t.columns)].id;
@@ -71,13 +71,13 @@ void pack_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile& t) {
   }
 }
 
-// Where an element lies whose dimension `dim` is the last one in memory.
+// The place of an element in a layout with dimension `dim` last.
 template <std::size_t N>
 At<N> last_in_memory(std::array<Expr, N> index, int dim) {
   std::rotate(index.begin() + dim, index.begin() + dim + 1, index.end());
   return {index};
 }
-// In blocks of so many of that dimension, which come first.
+// The same in blocks of that dimension; the blocks come first.
 template <std::size_t N>
 At<N + 1> in_blocks(const std::array<Expr, N>& index, int dim, std::int64_t by) {
   At<N + 1> to;
@@ -87,7 +87,7 @@ At<N + 1> in_blocks(const std::array<Expr, N>& index, int dim, std::int64_t by) 
   to.index.front() = along / by, to.index.back() = along % by;
   return to;
 }
-// `use` gets the map as a function of as many variables as there are dimensions.
+// Calls `use` with the map as a function of as many variables as there are dimensions.
 template <class Use>
 void map_in_blocks(int rank, int dim, std::int64_t by, const Use& use) {
   if (rank == 3) use([&](Var a, Var b, Var c) { return in_blocks<3>({a, b, c}, dim, by); });
@@ -95,7 +95,7 @@ void map_in_blocks(int rank, int dim, std::int64_t by, const Use& use) {
   if (rank == 5) use([&](Var a, Var b, Var c, Var e, Var f) { return in_blocks<5>({a, b, c, e, f}, dim, by); });
 }
 
-// A constant that one stage alone reads, and nothing has laid out.
+// Whether only one stage reads the constant, and it has no layout yet.
 bool may_lie_otherwise(const ir::Program& p, const ir::Buffer& b) {
   if (b.role != ir::Role::constant || !b.layout.map.empty()) return false;
   return std::count_if(p.stages.begin(), p.stages.end(), [&](const auto& s) {
@@ -107,8 +107,8 @@ bool may_lie_otherwise(const ir::Program& p, const ir::Buffer& b) {
 }  // namespace
 
 namespace {
-// Neighbouring results read every second element, or ones farther apart: loads are several vectors each, and a last tile that
-// is half empty costs more than a wide one gains.
+// Whether neighbouring results read every second element or at a larger stride: each load then takes several vectors, and a
+// half-empty last tile costs more than a wide tile gains.
 bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
   const auto all = readings_of(p, s);
   return std::any_of(all.begin(), all.end(), [&](const Reading& r) {
@@ -119,8 +119,8 @@ bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
 }
 }  // namespace
 
-// Lanes of a vector along so many columns, where their number is known: no more than there are, and vectors of half a register
-// where those fill up and whole ones do not, 24 = 3 x 8 of 16.
+// The lanes of a vector along the columns, if their number is known: no more than there are columns, and half a register if
+// that fills up and a whole one does not: 24 = 3 x 8 with 16 lanes.
 std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes) {
   if (!columns || *columns < 2 || *columns % lanes == 0) return lanes;
   if (*columns < lanes) return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(*columns)));
@@ -226,8 +226,8 @@ void last_in_memory(Draft& d, Id id, int dim) {
 
 namespace {
 
-// Dimensions of a product beside rows and columns that are so short where it is computed, as the 2 x 2 results of which a pool
-// takes the largest, that registers hold all of them: what is read along the columns is read once for all.
+// Dimensions of a product besides rows and columns that are so short where it is computed that registers hold all of them, such
+// as the 2 x 2 results of a max pool: loads along the columns then serve all of them.
 std::vector<std::size_t> short_dims(const Draft& d, const ir::Stage& s, const Tile& t, std::int64_t lanes) {
   std::vector<std::size_t> found;
   if (t.rows < 0) return found;
@@ -244,7 +244,7 @@ std::vector<std::size_t> short_dims(const Draft& d, const ir::Stage& s, const Ti
   return found;
 }
 
-// The innermost terms of a small window. `rows`: of the tile.
+// Unrolls the innermost terms of a small window. `rows`: those of the tile.
 std::vector<Id> unrolled_terms(const Draft& d, const ir::Stage& s, const Tile& t, std::int64_t rows, std::int64_t lanes) {
   const Sizes sizes = d.sizes();
   std::int64_t statements = rows * std::max<std::int64_t>(1, t.width() / lanes);
@@ -266,7 +266,7 @@ std::int64_t lanes_in(const Draft& d, Id id, const Tile& t) {
   return std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
 }
 
-// The terms of a window under a stride, a period of them at a time: which phase each reads is a number where they are unrolled.
+// Unrolls the terms of a strided window one period at a time, so that the phase that each of them reads is a constant.
 std::optional<Loop> by_phases(Draft& d, const Stage& stage, const Tile& t, const std::vector<Id>& unrolled,
                               std::vector<Loop>& reduce) {
   if (!t.phases || std::find(unrolled.begin(), unrolled.end(), t.phases->term) != unrolled.end()) return std::nullopt;

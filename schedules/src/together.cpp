@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Two results of different shapes from the same rows, in one pass over them: what is found of a row, and is a result of its
-// own, is computed just before the row of the other result that reads it.
+// Two results of different shapes from the same rows, in one pass over them: a value of a row that is itself a result is
+// computed just before the row of the other result that reads it.
 //
 //   scale[t] = max |x[t, :]| / 127                     for t                          in parallel
 //   q[t, d] = round(x[t, d] / scale[t])         ->       scale[t], with the maximum inside
 //                                                        for d: q[t, d]
 //
-// The two share the loop over the first dimension (fuse_siblings). It is worth it where both read one tensor, of which the part
-// that an iteration reads stays in the second-level cache until the second of them needs it.
+// The two share the loop over the first dimension (fuse_siblings). This pays off if both read the same tensor, and the part
+// that an iteration reads stays in the second-level cache until the second stage needs it.
 #include <algorithm>
 #include <set>
 
@@ -27,7 +27,7 @@ std::set<Id> inputs_of(const Draft& d, const Group& g) {
   return all;
 }
 
-// Elements of the input that one value of the group's first dimension reads, where it moves with it; else 0.
+// The elements of the input that one value of the group's first dimension reads, if they depend on it; otherwise 0.
 double slice_of(const Draft& d, const Group& g, Id input) {
   const ir::Buffer& b = d.program().buffer(input);
   const Sizes sizes = d.sizes();
@@ -44,7 +44,7 @@ double slice_of(const Draft& d, const Group& g, Id input) {
   return moves(g.leader) || std::any_of(g.members.begin(), g.members.end(), moves) ? elements : 0;
 }
 
-// Is there no loop over the first dimension around all others, or one of the others on the pool?
+// Whether there is no loop over the first dimension around all others, or one of the others runs on the thread pool.
 bool splits_rows(Draft& d, const Group& g, const Plan& p) {
   const Family f = d.family(g.leader).family;
   return p.taken != Taken::no || p.product || p.levels.empty() || p.levels.front().dim != 0 ||
@@ -52,7 +52,7 @@ bool splits_rows(Draft& d, const Group& g, const Plan& p) {
          f == Family::external;
 }
 
-// One row of the leader after another, so that each can be followed by what reads it.
+// Makes the leader compute one row at a time, so that each can be followed by its readers.
 void by_rows(Draft& d, const Group& g, Plan& plan) {
   const ir::Stage& s = d.stage(g.leader);
   if (spatial_of(s).size() != 1 || s.is_reduction() || plan.taken != Taken::no || plan.product) return;

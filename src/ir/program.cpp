@@ -104,6 +104,17 @@ const Stmt* alloc_of(const Program& p, Id id) {
 
 // ---- provenance --------------------------------------------------------------------------------------------------------
 
+Id add_root_axis(Program& p, const IterVar& v) {
+  Axis axis;
+  axis.id = p.fresh();
+  axis.name = v.name;
+  axis.where = v.where;
+  axis.iter = v.id;
+  axis.reduce = v.kind == IterKind::reduce;
+  p.axes[axis.id] = axis;
+  return axis.id;
+}
+
 Expr axis_var(const Program& p, Id axis) { return var(axis, p.axis(axis).name); }
 
 std::vector<Id> successors(const Program& p, Id axis) { return p.axis(axis).became; }

@@ -422,15 +422,9 @@ struct Builder {
     NestStmt nest{.stage = s.id};
     std::vector<Stmt> loops;
     for (const ir::IterVar& v : s.iters) {
-      ir::Axis a;
-      a.id = p.fresh();
-      a.name = v.name;
-      a.where = v.where;
-      a.iter = v.id;
-      a.reduce = v.kind == ir::IterKind::reduce;
-      nest.roots.push_back({v.id, a.id, {}, {}});
-      loops.push_back({p.fresh(), 0, v.where, LoopStmt{.axis = a.id}});
-      p.axes[a.id] = std::move(a);
+      const Id axis = ir::add_root_axis(p, v);
+      nest.roots.push_back({v.id, axis, {}, {}});
+      loops.push_back({p.fresh(), 0, v.where, LoopStmt{.axis = axis}});
     }
     nest.body = ir::nest_body(p, s, std::move(loops), {p.fresh(), 0, s.where, BlockStmt{.stage = s.id}});
     if (const auto it = inside.find(definition); it != inside.end()) {

@@ -35,6 +35,24 @@ void numbers(analysis::Facts& facts, const ir::Launch& l) {
   facts.range(l.thread, ir::index(0), ir::index(l.threads - 1));
 }
 
+namespace {
+void launches_in(ir::KBody& list, const analysis::Facts& host, ir::FunctionRef<void(KStmt&, const analysis::Facts&)> f) {
+  for (KStmt& s : list) {
+    if (const auto* launch = s.as<ir::KLaunch>()) {
+      analysis::Facts facts = host;
+      numbers(facts, *launch);
+      f(s, facts);
+    } else {
+      for (ir::KBody* body : s.bodies()) launches_in(*body, host, f);
+    }
+  }
+}
+}  // namespace
+
+void each_launch(ir::Kernel& k, ir::FunctionRef<void(KStmt&, const analysis::Facts&)> f) {
+  launches_in(k.body, facts_of(k), f);
+}
+
 ir::BufferFacts& lowering_of(ir::Kernel& k, ir::Id buffer) { return k.buffers.at(buffer).lowering.made(); }
 
 bool has_recurrences(const ir::Kernel& k) {

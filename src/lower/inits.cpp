@@ -8,15 +8,8 @@
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/refusal.h>
 
-namespace ashlar::analysis {
+namespace ashlar::lowering {
 namespace {
-
-using ir::BlockStmt;
-using ir::Id;
-using ir::LoopStmt;
-using ir::NestStmt;
-using ir::Program;
-using ir::Stmt;
 
 // One reduction block below an outermost reduction loop: which spatial loops stand between the two.
 struct Piece {
@@ -30,9 +23,21 @@ bool holds_first(ir::Part part) {
          part == ir::Part::below;
 }
 
+// The condition that a point has no step of the reduction at all, over symbols and the loops around; false if that never
+// happens.
+Expr reduction_is_empty(const Program& p, const Stmt& nest, const Facts& facts) {
+  Expr empty = ir::boolean(false);
+  for (const ir::Root& r : nest.get<NestStmt>().roots) {
+    if (!p.axis(r.axis).reduce) continue;
+    if (analysis::can_prove(ir::ge(r.extent, ir::index(1)), facts)) continue;
+    empty = ir::logic_or(empty, analysis::simplify(ir::le(r.extent, ir::index(0)), facts));
+  }
+  return empty;
+}
+
 class Inits {
  public:
-  explicit Inits(Program& p) : p_(p), facts_(facts_of_arguments(p)) {}
+  explicit Inits(Program& p) : p_(p), facts_(analysis::facts_of_arguments(p)) {}
 
   void body(std::vector<Stmt>& list, const Stmt* nest) {
     for (std::size_t k = 0; k < list.size(); ++k) {
@@ -158,20 +163,10 @@ class Inits {
 
 }  // namespace
 
-Expr reduction_is_empty(const Program& p, const Stmt& nest, const Facts& facts) {
-  Expr empty = ir::boolean(false);
-  for (const ir::Root& r : nest.get<NestStmt>().roots) {
-    if (!p.axis(r.axis).reduce) continue;
-    if (can_prove(ir::ge(r.extent, ir::index(1)), facts)) continue;
-    empty = ir::logic_or(empty, simplify(ir::le(r.extent, ir::index(0)), facts));
-  }
-  return empty;
-}
-
 Program materialise_inits(const Program& program) {
   Program p = program;
   Inits(p).body(p.body, nullptr);
   return p;
 }
 
-}  // namespace ashlar::analysis
+}  // namespace ashlar::lowering

@@ -18,16 +18,11 @@
 //
 // Invariant: the result has no reduction block of piece `whole`; every point is initialised before its first update, and
 // inits of different pieces of one stage cover the pieces' own points.
-#include <ashlar/analysis/facts.h>
-#include <ashlar/ir/program.h>
+#include "lower/nodes.h"
 
-namespace ashlar::analysis {
+namespace ashlar::lowering {
 
 // Regions must have been derived. Ids of the new loops and blocks are fresh; copy_of names the loop or block they came from.
 ir::Program materialise_inits(const ir::Program&);
 
-// The condition that no reduction step exists at all for a point, over symbols and the loops around; false where provably
-// never.
-Expr reduction_is_empty(const ir::Program&, const ir::Stmt& nest, const Facts&);
-
-}  // namespace ashlar::analysis
+}  // namespace ashlar::lowering

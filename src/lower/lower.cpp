@@ -38,7 +38,7 @@ struct Pass {
 constexpr Pass passes[] = {
     {"dropped", [](State& s, const LowerOptions&) { s.program = analysis::take_dropped_apart(s.program); }, Pass::For::dropped},
     {"parts", [](State& s, const LowerOptions&) { lowering::take_parts(s.program); }, Pass::For::devices},
-    {"inits", [](State& s, const LowerOptions&) { s.program = analysis::materialise_inits(s.program); }},
+    {"inits", [](State& s, const LowerOptions&) { s.program = lowering::materialise_inits(s.program); }},
     {"flatten",
      [](State& s, const LowerOptions& o) {
        s.kernel = lowering::flatten(std::move(s.program), o, s.launches);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <ashlar/analysis/facts.h>
+#include <ashlar/ir/function_ref.h>
 #include <ashlar/ir/kernel.h>
 #include <ashlar/lower/lower.h>
 
@@ -71,5 +72,7 @@ void numbers(analysis::Facts&, const ir::Launch&);         // those of its block
 analysis::Facts inside(analysis::Facts, const ir::KFor&);  // with its range
 ir::BufferFacts& lowering_of(ir::Kernel&, ir::Id buffer);  // to add to them
 bool has_recurrences(const ir::Kernel&);                   // does a buffer hold one?
+// Calls f for each launch of the host's body, with what holds in it: the symbols, and the ranges of its numbers.
+void each_launch(ir::Kernel&, ir::FunctionRef<void(ir::KStmt&, const analysis::Facts&)> f);
 
 }  // namespace ashlar::lowering

@@ -288,6 +288,22 @@ void require_no_slide(const Context& c, const Stmt& loop) {
     c.refuse("a loop that no stage slides along", name_of(c.p, loop) + " (its warm-up is its first iteration)");
 }
 
+void require_no_producer(const Context& c, const ir::Stage& stage, const Stmt& s) {
+  if (const NestStmt* n = s.as<NestStmt>())
+    c.refuse("a stage with nothing placed in it yet (move this call before compute_at of its producers)",
+             c.p.stage(n->stage).name + " inside " + stage.name);
+}
+
+void require_undivided_block(const Context& c, const ir::Stage& stage, const Stmt& s) {
+  if (const BlockStmt* block = s.as<BlockStmt>(); block && block->piece != ir::Piece::whole)
+    c.refuse("a stage whose init was not taken apart (move this call before decompose_init)", stage.name);
+}
+
+void require_undivided_loop(const Context& c, const Stmt& s) {
+  if (const LoopStmt* loop = s.as<LoopStmt>(); loop && loop->part != ir::Part::all)
+    c.refuse("a stage of whole loops (move this call before the peel)", name_of(c.p, s) + ", a part of one");
+}
+
 // ---- editing ---------------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -385,15 +401,9 @@ Stmt fresh_nest(Program& p, const ir::Stage& stage, Where where) {
   std::vector<Stmt> loops(stage.iters.size());
   for (std::size_t k = stage.iters.size(); k-- > 0;) {
     const ir::IterVar& v = stage.iters[k];
-    ir::Axis axis;
-    axis.id = p.fresh();
-    axis.name = v.name;
-    axis.where = v.where;
-    axis.iter = v.id;
-    axis.reduce = v.kind == ir::IterKind::reduce;
-    nest.roots.insert(nest.roots.begin(), ir::Root{v.id, axis.id, {}, {}});
-    loops[k] = {p.fresh(), 0, where, LoopStmt{.axis = axis.id}};
-    p.axes[axis.id] = axis;
+    const Id axis = ir::add_root_axis(p, v);
+    nest.roots.insert(nest.roots.begin(), ir::Root{v.id, axis, {}, {}});
+    loops[k] = {p.fresh(), 0, where, LoopStmt{.axis = axis}};
   }
   nest.body = ir::nest_body(p, stage, std::move(loops), {block_id, 0, where, BlockStmt{.stage = stage.id}});
   return {nest_id, 0, where, std::move(nest)};

@@ -96,6 +96,11 @@ Expr over_symbols(const Context&, const Expr&, const char* what);
 Expr condition_over_symbols(const Context&);              // the first argument, which some call can keep
 void require_whole(const Context&, const Stmt& loop);     // not a part made by peel
 void require_no_slide(const Context&, const Stmt& loop);  // no stage slides along it
+// For each statement below the nest of a stage whose loops a step replaces: it is not the nest of a producer placed there, not
+// an init or update that decompose_init made, not a part of a loop.
+void require_no_producer(const Context&, const ir::Stage&, const Stmt&);
+void require_undivided_block(const Context&, const ir::Stage&, const Stmt&);
+void require_undivided_loop(const Context&, const Stmt&);
 
 // ---- editing -------------------------------------------------------------------------------------------------------------
 Stmt copy_subtree(Program&, const Stmt&);                                // fresh ids; nests inside get axes of their own

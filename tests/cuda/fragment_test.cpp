@@ -53,16 +53,7 @@ TEST_CASE("of whole tiles nothing is guarded: one loop, its body without a branc
   for (const std::string& target : cuda::targets()) {
     CAPTURE(target);
     const Target t = Target::parse(target);
-    mma_operators::Product op{t,
-                              {.half = bf16,
-                               .stages = 3,
-                               .tile_m = 128,
-                               .tile_n = 128,
-                               .warp_m = 64,
-                               .warp_n = 64,
-                               .virtual_threads = false,
-                               .matrices = true,
-                               .whole = true}};
+    mma_operators::Product op{t, mma_operators::whole_tiles(bf16)};
     const std::string text = codegen::ptx::translate(cuda::lowered(op.s), t).text;
     CHECK(cuda::complaints(text, t.device().chip) == "");
     CHECK(count(text, "mma.sync") == 4 * 8);

@@ -22,11 +22,8 @@ TEST_CASE("repeated borders: the interior reads contiguous vectors") {
 
 TEST_CASE("a tiled product") {
   Matmul m;
-  const auto [io, ii] = m.split(m.axis(m.product, "i"), 2);
-  const auto [jo, ji] = m.split(m.axis(m.product, "j"), 16);
-  const auto [ko, ki] = m.split(m.axis(m.product, "k"), 64);
-  m.reorder({io, jo, ko, ki, ii, ji});
-  m.kind(ii, LoopKind::unrolled);
-  m.kind(ji, LoopKind::vectorized);
+  const auto t = m.tiled(2, 16, 64);
+  m.kind(t.ii, LoopKind::unrolled);
+  m.kind(t.ji, LoopKind::vectorized);
   golden("matmul_tiled", ir::text(m.lowered()));
 }

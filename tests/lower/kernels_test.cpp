@@ -33,13 +33,10 @@ TEST_CASE("tails of a split: every iteration once") {
 TEST_CASE("a tiled product: register tile unrolled and vectorized, k blocked") {
   for (const bool stores_first : {false, true}) {
     Matmul m;
-    const auto [io, ii] = m.split(m.axis(m.product, "i"), 3);
-    const auto [jo, ji] = m.split(m.axis(m.product, "j"), 4);
-    const auto [ko, ki] = m.split(m.axis(m.product, "k"), 5);
-    m.reorder({io, jo, ko, ki, ii, ji});
-    m.kind(io, LoopKind::parallel);
-    m.kind(ii, LoopKind::unrolled);
-    m.kind(ji, LoopKind::vectorized);
+    const auto t = m.tiled(3, 4, 5);
+    m.kind(t.io, LoopKind::parallel);
+    m.kind(t.ii, LoopKind::unrolled);
+    m.kind(t.ji, LoopKind::vectorized);
     m.block(m.product).get<ir::BlockStmt>().first_stores = stores_first;
     check(m, {{{"M", 6}, {"N", 8}, {"K", 10}},
               {{"M", 7}, {"N", 9}, {"K", 11}},

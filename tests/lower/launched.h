@@ -20,6 +20,21 @@ inline ir::Kernel launched(const Schedule& s, std::string* flat = nullptr) {
   return lower(s.scheduled().program, o);
 }
 
+// The results of a sum by 32 threads of a block, and a tile of its input, in shared memory, for each step of the sum.
+struct TileOfSteps {
+  Loop step;
+  Stage tile;
+};
+inline TileOfSteps tile_of_steps(Schedule& s, const Tensor& sum, const Tensor& input) {
+  Loop i = s[sum].spatial<1>()[0], step = s[sum].reduction();
+  auto [io, ii] = s[sum].split(i, 32);
+  s[sum].reorder(io, step, ii);
+  s[sum].bind(io, gpu::block_x).bind(ii, gpu::thread_x);
+  Stage tile = s.cache_read(input, {sum}, Scope::shared);
+  tile.compute_at(step);
+  return {step, tile};
+}
+
 inline std::size_t barriers(const std::vector<ir::KStmt>& list, ir::Sync::Kind kind) {
   std::size_t n = 0;
   for (const ir::KStmt& s : list) {

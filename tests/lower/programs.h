@@ -19,6 +19,18 @@ struct Matmul : Handmade {
       [&](const Point& i) { return ir::mul(read(a, {i[0], i[2]}), read(b, {i[2], i[1]})); }, ir::ReducerKind::sum,
       number(f32, 0));
   Matmul() : Handmade("matmul") {}
+
+  // Tiles of i by j results, in blocks of k: their loops, in the order io, jo, ko, ki, ii, ji.
+  struct Tiled {
+    Id io, jo, ko, ki, ii, ji;
+  };
+  Tiled tiled(std::int64_t i, std::int64_t j, std::int64_t by_k) {
+    const auto [io, ii] = split(axis(product, "i"), i);
+    const auto [jo, ji] = split(axis(product, "j"), j);
+    const auto [ko, ki] = split(axis(product, "k"), by_k);
+    reorder({io, jo, ko, ki, ii, ji});
+    return {io, jo, ko, ki, ii, ji};
+  }
 };
 
 // Two stages; the borders repeat.

@@ -16,6 +16,20 @@ const std::vector<Sizes> shapes{{{"M", 13}, {"N", 9}, {"Z", 40}},
                                 {{"M", 8}, {"N", 3}, {"Z", 21}},
                                 {{"M", 5}, {"N", 4}, {"Z", 0}}};
 
+// Partial sums of the terms in four lanes, computed at a loop of the stage; and the loop over their steps.
+struct TermsInLanes {
+  Stage parts;
+  Loop steps;
+};
+TermsInLanes terms_in_lanes(const Stage& stage, Loop at) {
+  const Stage parts = stage.rfactor(stage.split(stage.reduction(), 4).inner);
+  const Loop steps = parts.reduction();
+  auto [r, lane] = parts.spatial<2>();
+  parts.compute_at(at);
+  parts.reorder(r, steps, lane).vectorize(lane);
+  return {parts, steps};
+}
+
 // The scheduled program and its kernel, in race mode, on tables that keep their promises.
 template <class O>
 void same(const O& o, const std::vector<Sizes>& at = shapes) {
@@ -90,12 +104,7 @@ TEST_CASE("entries of a row in lanes, summed apart") {
     scheduled<O>([&](O& o) {
       auto rows = o.s[o.rows];
       auto [i] = rows.spatial<1>();
-      auto [po, pi] = rows.split(rows.reduction(), 4);
-      auto parts = rows.rfactor(pi);
-      auto [pr, lane] = parts.spatial<2>();
-      auto steps = parts.reduction();
-      parts.compute_at(i);
-      parts.reorder(pr, steps, lane).vectorize(lane);
+      const auto [parts, steps] = terms_in_lanes(rows, i);
       if (tail == Tail::peel) parts.peel(steps, Peel::last);
     });
 }
@@ -146,12 +155,7 @@ TEST_CASE("a triangle, its diagonals in lanes: partial sums follow bounds of poi
   Schedule s(built, Target::parse("x86-64-v3"));
   auto stage = s[solved];
   auto [i] = stage.spatial<1>();
-  auto [ko, ki] = stage.split(stage.reduction(), 4);
-  auto parts = stage.rfactor(ki);
-  auto [r, lane] = parts.spatial<2>();
-  auto steps = parts.reduction();
-  parts.compute_at(i);
-  parts.reorder(r, steps, lane).vectorize(lane);
+  terms_in_lanes(stage, i);
   handmade::check_kernel(built.program, lower(s.scheduled().program, handmade::options_for(s.target())),
                          {{{"N", 11}}, {{"N", 1}}, {{"N", 0}}, {{"N", 8}}});
 }

@@ -7,12 +7,7 @@
 
 namespace {
 
-using ashlar::ptx::Device;
-using ashlar::ptx::Module;
-using ashlar::ptx::piece;
-using ptx_tests::head;
-using ptx_tests::Lanes;
-using ptx_tests::lanes;
+using namespace ptx_tests;
 
 // A place of element number i of a lane's fragment: row and column, in the words of the document.
 using Place = std::function<std::pair<int, int>(int lane, int i)>;

@@ -14,6 +14,10 @@
 
 namespace ptx_tests {
 
+using ashlar::ptx::Device;
+using ashlar::ptx::Module;
+using ashlar::ptx::piece;
+
 using Lanes = std::array<std::uint64_t, 32>;
 
 inline std::string head(const std::string& target = "sm_90a") {

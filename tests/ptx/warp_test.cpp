@@ -6,12 +6,7 @@
 
 namespace {
 
-using ashlar::ptx::Device;
-using ashlar::ptx::Module;
-using ashlar::ptx::piece;
-using ptx_tests::head;
-using ptx_tests::Lanes;
-using ptx_tests::lanes;
+using namespace ptx_tests;
 
 Lanes counted(std::uint64_t first = 0) {
   Lanes l;

@@ -225,6 +225,9 @@ std::vector<Stmt> nest_body(Program&, const Stage&, std::vector<Stmt> loops, Stm
 // The indices at which a piece of the stage stores: its spatial variables, or the targets of a scatter's steps.
 std::vector<Expr> stored_at(const Stage&, Piece);
 
+// Adds the root axis of an iteration variable, and returns its id.
+Id add_root_axis(Program&, const IterVar&);
+
 // The variable of an axis; its var nodes carry the id of the axis.
 Expr axis_var(const Program&, Id axis);
 // The value of an axis as an expression over the variables of the loops that it became. Split: outer * f + inner, or with

@@ -226,13 +226,6 @@ Text Function::node(const Expr& e) {
       if (to_real) return {call_text(file.helpers.from_bits(t), {(t.bits == 64 ? "(uint64_t)(" : "(uint32_t)(") + bits + ")"})};
       return {"(" + value_type(t) + ")(" + bits + ")", kPrefix};
     }
-    case Op::eq:
-    case Op::ne:
-    case Op::lt:
-    case Op::le:
-    case Op::gt:
-    case Op::ge:
-      return comparison(e);
     case Op::select:
       return choice(e);
     case Op::call:
@@ -248,6 +241,7 @@ Text Function::node(const Expr& e) {
     case Op::rounding_shr:
       return {call_text(spelled(n.op, t, {t, u64}), {emit(args[0]).s, amount(args[1])})};
     default:
+      if (ir::is_comparison(n.op)) return comparison(e);
       break;
   }
   if (n.count == 1) return unary(e);

@@ -159,18 +159,7 @@ Value Emitter::emit_node(const Expr& e) {
     }
   }
   if (n.count != 2) throw InternalError(std::string("spirv: ") + ir::op_name(n.op) + " is no operator of the lowered form");
-  switch (n.op) {
-    case Op::eq:
-    case Op::ne:
-    case Op::lt:
-    case Op::le:
-    case Op::gt:
-    case Op::ge:
-      return two([&](Piece x, Piece y) { return math.comparison(n.op, x, y); });
-    default:
-      break;
-  }
-  return two([&](Piece x, Piece y) { return math.binary(n.op, x, y); });
+  return two([&](Piece x, Piece y) { return ir::is_comparison(n.op) ? math.comparison(n.op, x, y) : math.binary(n.op, x, y); });
 }
 
 Value Emitter::on_integers(const Expr& e) {

@@ -50,13 +50,6 @@ bool has_operator(Op op, Type operand) {
     case Op::logic_not:
     case Op::rare:
       return flag;
-    case Op::eq:
-    case Op::ne:
-    case Op::lt:
-    case Op::le:
-    case Op::gt:
-    case Op::ge:
-      return wide_float || integer || flag;
     case Op::sqrt:
     case Op::floor:
     case Op::ceil:
@@ -68,7 +61,7 @@ bool has_operator(Op op, Type operand) {
     case Op::fma:
       return wide_float;
     default:
-      return false;
+      return is_comparison(op) && (wide_float || integer || flag);
   }
 }
 

@@ -256,22 +256,13 @@ void visit(ir::Kernel& k, std::vector<KStmt>& list, const Facts& facts, const an
   }
 }
 
-void launches(ir::Kernel& k, std::vector<KStmt>& list) {
-  for (KStmt& s : list) {
-    auto* launch = s.as<ir::KLaunch>();
-    if (!launch) {
-      for (auto* inside : s.bodies()) launches(k, *inside);
-      continue;
-    }
-    if (!launch->thread) continue;
-    Facts facts = facts_of(k);
-    numbers(facts, *launch);
-    visit(k, launch->body, facts, {launch->thread, {ir::index(0), ir::index(launch->threads - 1)}});
-  }
-}
-
 }  // namespace
 
-void specialise_whole_tiles(ir::Kernel& kernel) { launches(kernel, kernel.body); }
+void specialise_whole_tiles(ir::Kernel& k) {
+  each_launch(k, [&](KStmt& s, const Facts& facts) {
+    auto& launch = s.get<ir::KLaunch>();
+    if (launch.thread) visit(k, launch.body, facts, {launch.thread, {ir::index(0), ir::index(launch.threads - 1)}});
+  });
+}
 
 }  // namespace ashlar::lowering

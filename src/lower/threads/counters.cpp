@@ -35,13 +35,8 @@ class Counting {
  public:
   explicit Counting(ir::Kernel& kernel) : kernel_(kernel) {}
 
-  void launches(std::vector<KStmt>& list, Facts facts) {
-    for (KStmt& s : list) {
-      auto* launch = s.as<ir::KLaunch>();
-      Facts inner = facts;
-      if (launch) numbers(inner, *launch);
-      for (auto* part : s.bodies()) launch ? visit(*part, inner) : launches(*part, inner);
-    }
+  void launches() {
+    each_launch(kernel_, [&](KStmt& s, const Facts& facts) { visit(s.get<ir::KLaunch>().body, facts); });
   }
 
  private:
@@ -193,6 +188,6 @@ class Counting {
 
 }  // namespace
 
-void count_remainders(ir::Kernel& kernel) { Counting(kernel).launches(kernel.body, facts_of(kernel)); }
+void count_remainders(ir::Kernel& kernel) { Counting(kernel).launches(); }
 
 }  // namespace ashlar::lowering

@@ -9,7 +9,8 @@
 //
 // Of each store to memory outside of the block, conditions around it and the lengths of loops say what must hold of the block,
 // whatever the thread and the iterations are. What must hold for all of them is tested once. It is the same for all threads of
-// a block, so they may meet inside. Blocks whose threads never meet have nothing to skip: their stores are under the conditions.
+// a block, so they may meet inside. Blocks whose threads never meet have nothing to skip: their stores are under the
+// conditions.
 #include <algorithm>
 #include <utility>
 
@@ -136,25 +137,17 @@ bool waits(const std::vector<KStmt>& list) {
   });
 }
 
-void launches(ir::Kernel& k, std::vector<KStmt>& list) {
-  for (KStmt& s : list) {
-    auto* launch = s.as<ir::KLaunch>();
-    if (!launch) {
-      for (auto* inside : s.bodies()) launches(k, *inside);
-      continue;
-    }
-    if (!launch->thread || !waits(launch->body)) continue;
-    Facts facts = facts_of(k);
-    numbers(facts, *launch);
-    const Expr some = Idle(k, *launch, facts).condition(launch->body);
-    if (some.empty()) continue;
-    std::vector<KStmt> body = std::exchange(launch->body, {});
-    launch->body.push_back(if_stmt(some, std::move(body), s.where));
-  }
-}
-
 }  // namespace
 
-void skip_idle_blocks(ir::Kernel& kernel) { launches(kernel, kernel.body); }
+void skip_idle_blocks(ir::Kernel& k) {
+  each_launch(k, [&](KStmt& s, const Facts& facts) {
+    auto& launch = s.get<ir::KLaunch>();
+    if (!launch.thread || !waits(launch.body)) return;
+    const Expr some = Idle(k, launch, facts).condition(launch.body);
+    if (some.empty()) return;
+    std::vector<KStmt> body = std::exchange(launch.body, {});
+    launch.body.push_back(if_stmt(some, std::move(body), s.where));
+  });
+}
 
 }  // namespace ashlar::lowering

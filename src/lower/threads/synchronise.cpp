@@ -500,20 +500,13 @@ class Synchroniser {
   std::size_t open_ = 0;  // so many of the loops around stand at one iteration for all threads between two barriers
 };
 
-void visit(ir::Kernel& kernel, std::vector<KStmt>& list) {
-  for (KStmt& s : list) {
-    if (auto* launch = s.as<ir::KLaunch>()) {
-      Facts facts = facts_of(kernel);
-      numbers(facts, *launch);
-      Synchroniser(kernel, *launch, std::move(facts)).run(launch->body);
-    } else {
-      for (auto* part : s.bodies()) visit(kernel, *part);
-    }
-  }
-}
-
 }  // namespace
 
-void synchronise(ir::Kernel& kernel) { visit(kernel, kernel.body); }
+void synchronise(ir::Kernel& kernel) {
+  each_launch(kernel, [&](KStmt& s, const Facts& facts) {
+    auto& launch = s.get<ir::KLaunch>();
+    Synchroniser(kernel, launch, facts).run(launch.body);
+  });
+}
 
 }  // namespace ashlar::lowering

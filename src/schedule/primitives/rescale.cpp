@@ -36,11 +36,8 @@ void require_plain(const Context& c, const ir::Stage& stage, const Stmt& nest) {
     if (!ir::is_leaf(c.p, r.axis))
       c.refuse("loops as they were defined (move this call before other steps)", c.p.axis(r.axis).name + " of " + stage.name);
   ir::walk(nest.body(), [&](const Stmt& s) {
-    if (const NestStmt* n = s.as<NestStmt>())
-      c.refuse("a stage with nothing placed in it yet (move this call before compute_at of its producers)",
-               c.p.stage(n->stage).name + " inside " + stage.name);
-    if (const BlockStmt* block = s.as<BlockStmt>(); block && block->piece != ir::Piece::whole)
-      c.refuse("a stage whose init was not taken apart (move this call before decompose_init)", stage.name);
+    require_no_producer(c, stage, s);
+    require_undivided_block(c, stage, s);
     if (const LoopStmt* loop = s.as<LoopStmt>();
         loop && (loop->kind != ir::LoopKind::serial || loop->part != ir::Part::all || loop->combines || loop->pipeline))
       c.refuse("loops without a kind or a part yet (move this call before it)", name_of(c.p, s));

@@ -25,12 +25,7 @@ struct Ring {
       : total(compute("total", {32}, [&](Var i) { return sum(x(k * 32 + i), k); })),
         built((lang::bind(y, total), lang::build_program("ring", {x, y}))),
         s(built, Target::parse(target)) {
-    Loop i = s[total].spatial<1>()[0], step = s[total].reduction();
-    auto [io, ii] = s[total].split(i, 32);
-    s[total].reorder(io, step, ii);
-    s[total].bind(io, gpu::block_x).bind(ii, gpu::thread_x);
-    Stage tile = s.cache_read(x, {total}, Scope::shared);
-    tile.compute_at(step);
+    const auto [step, tile] = handmade::tile_of_steps(s, total, x);
     tile.bind(tile.spatial<1>()[0], gpu::threads);
     s[total].pipeline(step, {.stages = stages, .loads = {tile}, .async_copy = true});
   }

@@ -25,12 +25,7 @@ struct Halves {
         total(compute("total", {32}, [&](Var i) { return sum(f32(x(k * 64 + i)) * f32(x(k * 64 + 32 + i)), k); })),
         built((lang::bind(y, total), lang::build_program("halves", {x, y}))),
         s(built, Target::parse("cuda-sm_80")) {
-    Loop i = s[total].spatial<1>()[0], step = s[total].reduction();
-    auto [io, ii] = s[total].split(i, 32);
-    s[total].reorder(io, step, ii);
-    s[total].bind(io, gpu::block_x).bind(ii, gpu::thread_x);
-    Stage tile = s.cache_read(x, {total}, Scope::shared);
-    tile.compute_at(step);
+    const auto [step, tile] = handmade::tile_of_steps(s, total, x);
     auto [co, ci] = tile.split(tile.spatial<1>()[0], lanes, Tail::exact);
     tile.vectorize(ci).bind(co, gpu::threads);
     s[total].pipeline(step, {.stages = 3, .loads = {tile}, .async_copy = true});
@@ -56,7 +51,7 @@ TEST_CASE("what may be no multiple of a copy is refused at the pipeline's line")
     handmade::launched(h.s);
     FAIL("accepted");
   } catch (const RefusalError& e) {
-    CHECK(e.refusal.text().find("pipeline_copy_test.cpp:36: pipeline: expected copies of 4, 8 or 16 bytes") == 0);
+    CHECK(e.refusal.text().find("pipeline_copy_test.cpp:31: pipeline: expected copies of 4, 8 or 16 bytes") == 0);
     CHECK(e.refusal.found == "x, aligned to 2 bytes");
   }
 }

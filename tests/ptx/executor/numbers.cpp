@@ -53,6 +53,23 @@ u32 round_to(double value, const Format& f, Rounding r, bool finite) {
   return sign | bits;
 }
 
+double factor_of(T t, u64 bits) {
+  switch (t) {
+    case T::f16:
+      return f16_of(bits);
+    case T::bf16:
+      return bf16_of(bits & 0xffff);
+    case T::tf32:
+      return f32_of(bits & 0xffffe000u);  // the lower bits are not looked at
+    case T::e4m3:
+      return value_of(static_cast<u32>(bits), kE4m3);
+    case T::e5m2:
+      return value_of(static_cast<u32>(bits), kE5m2);
+    default:
+      return f64_of(bits);
+  }
+}
+
 double fused_to_odd(double a, double b, double c) {
   const double p = a * b, s = p + c;
   if (!std::isfinite(s)) return s;

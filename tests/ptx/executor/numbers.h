@@ -31,6 +31,9 @@ u32 round_to(double value, const Format& f, Rounding r, bool finite = false);
 inline double f16_of(u64 bits) { return value_of(static_cast<u32>(bits) & 0xffff, kF16); }
 inline double bf16_of(u64 bits) { return f32_of(static_cast<u32>(bits) << 16); }
 
+// A factor of a matrix product: f16, bf16, tf32, e4m3, e5m2 or f64.
+double factor_of(T, u64 bits);
+
 // a * b + c in f64 with the last bit set where that is not exact, which any shorter format rounds to correctly. The product of
 // a and b must be exact.
 double fused_to_odd(double a, double b, double c);

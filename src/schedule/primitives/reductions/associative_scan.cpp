@@ -164,11 +164,8 @@ void require_scan(Context& c, const ir::Stage& stage, const Stmt& nest) {
              stage.name + (stage.is_recurrence() ? ", a recurrence by another step" : ", which does not read itself"));
   if (!ir::stages_inside(c.p, stage).empty()) c.refuse("a scan without stages inside of its step", stage.name);
   ir::walk(nest.body(), [&](const Stmt& s) {
-    if (const NestStmt* n = s.as<NestStmt>())
-      c.refuse("a stage with nothing placed in it yet (move this call before compute_at of its producers)",
-               c.p.stage(n->stage).name + " inside " + stage.name);
-    if (const LoopStmt* loop = s.as<LoopStmt>(); loop && loop->part != ir::Part::all)
-      c.refuse("a stage of whole loops (move this call before the peel)", name_of(c.p, s) + ", a part of one");
+    require_no_producer(c, stage, s);
+    require_undivided_loop(c, s);
   });
 }
 

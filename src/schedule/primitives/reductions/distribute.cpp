@@ -112,16 +112,11 @@ void require_untouched_sum(const Context& c, const ir::Stage& stage, const Stmt&
       c.refuse("reduction loops as they were defined (move this call before the split)",
                c.p.axis(r.axis).name + " of " + stage.name);
   ir::walk(nest.body(), [&](const Stmt& s) {
-    if (const NestStmt* n = s.as<NestStmt>())
-      c.refuse("a stage with nothing placed in it yet (move this call before compute_at of its producers)",
-               c.p.stage(n->stage).name + " inside " + stage.name);
-    if (const BlockStmt* block = s.as<BlockStmt>(); block && block->piece != ir::Piece::whole)
-      c.refuse("a stage whose init was not taken apart (move this call before decompose_init)", stage.name);
-    const LoopStmt* loop = s.as<LoopStmt>();
-    if (!loop) return;
-    if (loop->part != ir::Part::all)
-      c.refuse("a stage of whole loops (move this call before the peel)", name_of(c.p, s) + ", a part of one");
-    if (c.p.axis(loop->axis).reduce && (loop->kind != ir::LoopKind::serial || loop->combines || loop->pipeline))
+    require_no_producer(c, stage, s);
+    require_undivided_block(c, stage, s);
+    require_undivided_loop(c, s);
+    if (const LoopStmt* loop = s.as<LoopStmt>();
+        loop && c.p.axis(loop->axis).reduce && (loop->kind != ir::LoopKind::serial || loop->combines || loop->pipeline))
       c.refuse("reduction loops without a kind yet (move this call before it)", name_of(c.p, s));
   });
   for (const ir::IterVar& v : stage.iters)

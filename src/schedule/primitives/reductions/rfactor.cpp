@@ -132,8 +132,7 @@ void require_plain_loops(Context& c, const ir::Stage& stage, const Stmt& nest) {
                c.p.stage(n->stage).name + " inside " + stage.name);
     const LoopStmt* l = s.as<LoopStmt>();
     if (!l) return;
-    if (l->part != ir::Part::all)
-      c.refuse("a stage of whole loops (move this call before the peel)", name_of(c.p, s) + ", a part of one");
+    require_undivided_loop(c, s);
     if (l->combines || l->pipeline)
       c.refuse(
           "loops without a kind yet (move this call before " + std::string(l->combines ? "cross_thread_reduce)" : "pipeline)"),

@@ -21,22 +21,6 @@ Shape shape_of(const Instr& i) {
   return {static_cast<int>(i.extra & 0xff), static_cast<int>(i.extra >> 8 & 0xff), static_cast<int>(i.extra >> 16 & 0xffff)};
 }
 
-double real(T t, u64 v) {
-  switch (t) {
-    case T::f16:
-      return f16_of(v);
-    case T::bf16:
-      return bf16_of(v & 0xffff);
-    case T::tf32:
-      return f32_of(v & 0xffffe000u);  // the lower bits are not looked at
-    case T::e4m3:
-      return value_of(static_cast<u32>(v), kE4m3);
-    case T::e5m2:
-      return value_of(static_cast<u32>(v), kE5m2);
-    default:
-      return f64_of(v);
-  }
-}
 i32 whole(T t, u64 v) {
   switch (t) {
     case T::s8:
@@ -91,7 +75,7 @@ void gather(Warp& w, const Instr& i, const Shape& s, Fragments& f) {
           const std::size_t at = static_cast<std::size_t>(which == 0 ? row * kk + k : row * kk + k);
           const u64 bits_here = single ? from[lane] : element(from, lane, e, bits);
           if (reals)
-            (which == 0 ? f.a : f.b)[at] = real(t, bits_here);
+            (which == 0 ? f.a : f.b)[at] = factor_of(t, bits_here);
           else
             (which == 0 ? f.ia : f.ib)[at] = single ? static_cast<u32>(bits_here) : static_cast<u32>(whole(t, bits_here));
         }

@@ -60,22 +60,9 @@ u32 element_at(u64 descriptor, int mn, int k, int bytes, bool transposed) {
 }
 
 double value(T t, u64 v) {
-  switch (t) {
-    case T::f16:
-      return f16_of(v);
-    case T::bf16:
-      return bf16_of(v & 0xffff);
-    case T::tf32:
-      return f32_of(v & 0xffffe000u);
-    case T::e4m3:
-      return value_of(static_cast<u32>(v), kE4m3);
-    case T::e5m2:
-      return value_of(static_cast<u32>(v), kE5m2);
-    case T::s8:
-      return static_cast<i8>(v);
-    default:
-      return static_cast<u8>(v);
-  }
+  if (t == T::s8) return static_cast<i8>(v);
+  if (t == T::u8) return static_cast<u8>(v);
+  return factor_of(t, v);
 }
 
 // A matrix of shared memory as numbers, row after row; what nobody wrote makes its row unknown.

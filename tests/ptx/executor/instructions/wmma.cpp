@@ -131,20 +131,7 @@ void store(Warp& w, const Instr& i, u32 mask) {
   });
 }
 
-double real(T t, u64 v) {
-  switch (t) {
-    case T::f16:
-      return f16_of(v);
-    case T::bf16:
-      return bf16_of(v & 0xffff);
-    case T::tf32:
-      return f32_of(v & 0xffffe000u);  // the lower bits are not looked at
-    case T::f32:
-      return f32_of(v);
-    default:
-      return f64_of(v);
-  }
-}
+double real(T t, u64 v) { return t == T::f32 ? static_cast<double>(f32_of(v)) : factor_of(t, v); }
 
 // type, from: of A and B; mode: the type of D; mode2: that of C
 void multiply(Warp& w, const Instr& i, u32 mask) {
