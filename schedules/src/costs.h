@@ -133,9 +133,12 @@ constexpr double few_channels = 8;    // of a convolution, which a thread has
 constexpr double few_terms = 32;      // are summed by one thread
 constexpr double many_terms = 32768;  // of one result
 constexpr double few_results = 256;
-constexpr double few_steps = 512;        // of a scan, which one thread takes one after the other
-constexpr double few_a_step = 16;        // points of a step of a recurrence, for which a block would have too little to do
-constexpr double steps_an_element = 16;  // of a scatter, from which on blocks have results of their own
+constexpr double few_steps = 512;            // of a scan, which one thread takes one after the other
+constexpr double few_a_step = 16;            // points of a step of a recurrence, for which a block would have too little to do
+constexpr std::int64_t small_block = 64;     // rows and columns of a block's results, of few in all
+constexpr std::int64_t terms_of_part = 512;  // its sums are stored, and loaded again
+constexpr std::int64_t most_parts = 128;     // of a result
+constexpr double steps_an_element = 16;      // of a scatter, from which on blocks have results of their own
 }  // namespace device
 
 }  // namespace ashlar::schedules::costs

@@ -50,7 +50,9 @@
 // terms, the terms are cut into parts of at least 512, so many that there is a block for each multiprocessor if K suffices.
 // Blocks store the sums of their parts to global memory, and the threads of a second launch add those of their results in
 // order, so that two runs give the same bits. `part_k` says how long parts are, for other products too; all_k: there are none.
-// They are a regrouping, which products by tensor cores are in any case; without tensor cores only `part_k` asks for it.
+// They are a regrouping, which products by tensor cores are in any case; without tensor cores only `part_k` asks for it. If
+// extents are Symbols, nothing is known of how few results there are: the default schedule makes a variant for such calls, with
+// part_k and small_blocks.
 //
 // Refused: a processor, a product with other loops or that reads A and B at other indices, a result with other dimensions, more
 // threads or shared memory than a block of the target has.
@@ -76,6 +78,7 @@ struct GpuMatmulOptions {
   // copies. 0: by tensor cores as described above, else all of them. Parts of f32 regroup a sum.
   std::int64_t part_k = 0;
   static constexpr std::int64_t all_k = INT64_MAX;
+  bool small_blocks = false;  // by tensor cores: 64 x 64 results a block, where extents that are Symbols will be small
   // By tensor cores: rows of blocks in a group, whose blocks follow each other down, then beside each other, for the sake of
   // L2. 0: 8, or fewer so that groups are full; 1: row after row.
   int raster = 0;
