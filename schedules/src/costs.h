@@ -133,10 +133,13 @@ constexpr double few_channels = 8;    // channels of a convolution that one thre
 constexpr double few_terms = 32;      // terms that one thread sums
 constexpr double many_terms = 32768;  // terms of a result that several blocks sum
 constexpr double few_results = 256;
-constexpr std::int64_t many_parts = 256;  // parts of the terms of one result, each summed by a block
-constexpr double few_steps = 512;        // steps of a scan that one thread runs serially
-constexpr double few_a_step = 16;        // points of a step of a recurrence that do not keep a block busy
-constexpr double steps_an_element = 16;  // steps of a scatter for each element from which on blocks get their own results
+constexpr std::int64_t many_parts = 256;     // parts of the terms of one result, each summed by a block
+constexpr double few_steps = 512;            // steps of a scan that one thread runs serially
+constexpr double few_a_step = 16;            // points of a step of a recurrence that do not keep a block busy
+constexpr std::int64_t small_block = 64;     // rows and columns of a block's results if there are few in all
+constexpr std::int64_t terms_of_part = 512;  // terms of a part, whose sum is stored and loaded again
+constexpr std::int64_t most_parts = 128;     // parts of a result
+constexpr double steps_an_element = 16;      // steps of a scatter for each element from which on blocks get their own results
 }  // namespace device
 
 }  // namespace ashlar::schedules::costs

@@ -245,12 +245,17 @@ void schedule_on_device(Draft& d) {
   std::vector<Id> all;
   for (const Id id : analysis::consumers_first(d.program()))
     if (is_fresh(d.program(), d.stage(id))) all.push_back(id);
-  if (const auto fit = d.s.target().device().kind == Device::Kind::cuda ? rows_that_fit(d, all) : std::nullopt) {
+  if (d.s.target().device().kind == Device::Kind::cuda && !all.empty()) {
+    const auto of_rows = rows_that_fit(d, all);
+    const auto few = of_rows ? std::nullopt : few_results_at_calls(d, all);
+    const std::string what = of_rows ? ", whose rows are read once, into shared memory" : ", whose terms are added in parts";
     Schedule* variant = nullptr;
-    if (d.attempt(
-            all.front(), "a variant for " + ir::text(*fit) + ", whose rows are read once, into shared memory",
-            [&] { variant = &d.s.specialize(*fit, d.where); }, "rows that are read more than once")) {
+    if (const auto fit = of_rows ? of_rows : few;
+        fit && d.attempt(
+                   all.front(), "a variant for " + ir::text(*fit) + what, [&] { variant = &d.s.specialize(*fit, d.where); },
+                   of_rows ? "rows that are read more than once" : "all terms by one block")) {
       Draft of_variant(*variant, d.options, d.where);
+      if (few) of_variant.part_k = costs::device::terms_of_part;
       launches(of_variant, all);
     }
   }

@@ -55,7 +55,9 @@ std::optional<Product> large_product(Draft& d, Id id) {
 bool by_tiles(Draft& d, const Product& p, Id result, GpuMatmulOptions::Math math) {
   using Math = GpuMatmulOptions::Math;
   const Tensor a = tensor_of(d.s, p.a, d.where), b = tensor_of(d.s, p.b, d.where);
-  const GpuMatmulOptions o{.math = math, .transposed_a = p.transposed_a, .transposed_b = p.transposed_b};
+  const std::int64_t part = math == Math::exact ? 0 : d.part_k;
+  const GpuMatmulOptions o{
+      .math = math, .part_k = part, .small_blocks = part > 0, .transposed_a = p.transposed_a, .transposed_b = p.transposed_b};
   const auto tiles = detail::tensor_tiles(d.s, d.handle(p.stage), a, b, o, d.where);
   const bool cores = tiles.has_value();
   std::string what = cores ? "products by tensor cores, tiles in shared memory, sums in registers"
@@ -78,9 +80,11 @@ bool by_tiles(Draft& d, const Product& p, Id result, GpuMatmulOptions::Math math
 }
 
 // Tensor cores add floats in an order of their own.
+bool exactly(Draft& d, const Product& p) {
+  return !d.options.tensor_cores || (!d.options.regroup && d.stage(p.stage).values[0].type().is_float());
+}
 bool by_tiles(Draft& d, const Product& p, Id result) {
-  const bool exact = !d.options.tensor_cores || (!d.options.regroup && d.stage(p.stage).values[0].type().is_float());
-  return by_tiles(d, p, result, exact ? GpuMatmulOptions::Math::exact : GpuMatmulOptions::Math::by_type);
+  return by_tiles(d, p, result, exactly(d, p) ? GpuMatmulOptions::Math::exact : GpuMatmulOptions::Math::by_type);
 }
 
 // The product that an elementwise stage reads once, at its own point, and that nothing else reads.
@@ -276,6 +280,36 @@ std::optional<Expr> rows_that_fit(Draft& d, const std::vector<Id>& all) {
     }
   }
   return {};
+}
+
+// The rule of gpu_matmul for extents that are numbers, with parts of one length: no more of them than the chip is filled by.
+std::optional<Expr> few_results_at_calls(Draft& d, const std::vector<Id>& all) {
+  std::optional<Product> only;
+  for (const Id id : all) {
+    if (!d.stage(id).is_reduction() || !ordinary(d.stage(id))) continue;
+    const auto found = large_product(d, id);
+    if (found && only) return {};
+    if (found) only = found;
+  }
+  if (!only || exactly(d, *only)) return {};
+  const GpuMatmulOptions o{.transposed_a = only->transposed_a, .transposed_b = only->transposed_b};
+  const auto tiles = detail::tensor_tiles(d.s, d.handle(only->stage), tensor_of(d.s, only->a, d.where),
+                                          tensor_of(d.s, only->b, d.where), o, d.where);
+  if (!tiles || tiles->part_k > 0) return {};
+  const std::int64_t chip = d.s.target().device().multiprocessors;
+  const auto few = [&](const std::vector<Expr>& dims, const Expr& terms) {
+    Expr blocks = ir::index(1);
+    for (std::size_t k = 0; k < dims.size(); ++k)
+      blocks = blocks * (k + 2 < dims.size() ? dims[k] : (dims[k] + (small_block - 1)) / small_block);
+    return blocks <= chip / 2 && terms >= 2 * terms_of_part && terms <= most_parts * terms_of_part;
+  };
+  std::vector<Expr> dims, of_call;
+  const ir::Stage& stage = d.stage(only->stage);
+  for (const ir::IterVar& v : spatial_of(stage)) dims.push_back(v.end);
+  for (const Loop& l : d.handle(only->stage).spatial_loops(d.where)) of_call.push_back(l.extent(d.where));
+  if (std::any_of(dims.begin(), dims.end(), [](const Expr& e) { return e.empty(); })) return {};
+  if (detail::known(d.s, few(dims, reduce_of(stage)[0].end))) return {};
+  return few(of_call, d.handle(only->stage).reduction(d.where).extent(d.where));
 }
 
 bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {

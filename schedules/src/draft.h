@@ -120,6 +120,7 @@ class Draft {
   void take_back(Told t) { choices_ = std::move(t.choices), order_ = std::move(t.order); }
 
   Schedule& s;
+  std::int64_t part_k = 0;  // terms of a part in products by tensor cores, whose results are few; 0: by their extents
   const DefaultOptions& options;
   const Where where;
 
@@ -168,6 +169,8 @@ void schedule_on_tiles(Draft&);  // tile_device.cpp: all of the program, for a t
 // The condition on a Symbol under which rows fit shared memory. Empty if no launch reads rows more than once, or if rows fit in
 // every call or in none.
 std::optional<Expr> rows_that_fit(Draft&, const std::vector<Id>& all);
+// Calls in which a product by tensor cores, whose extents are Symbols, has few results of many terms.
+std::optional<Expr> few_results_at_calls(Draft&, const std::vector<Id>& all);
 bool is_untouched(const ir::Program&, const ir::Stage&);                  // no step was applied to it
 void inline_stages(Draft&);                                               // inlining.cpp
 void follow_steps(Draft&);                                                // following.cpp: recurrences and their readers

@@ -213,3 +213,42 @@ TEST_CASE("a strict_sum is no product for this family, whatever its factors are"
   for (const Type type : {bf16, f32})
     CHECK(scheduled(type, Math::by_type) == "a sum over one dimension, of two to 4 dimensions, found C");
 }
+
+TEST_CASE("where extents are Symbols, calls with few results of many terms add them in parts") {
+  const auto said = [](Type type, const char* target = "cuda-sm_80", const schedules::DefaultOptions& o = {}) {
+    Scheduled op({"", type}, target);
+    const std::string text = schedule_by_default(op.s, o).text();
+    const bool variant = !op.s.scheduled().program.variants.empty();
+    CHECK(variant == (text.find(", whose terms are added in parts") != std::string::npos));
+    return variant;
+  };
+  CHECK(said(f16, "cuda-sm_90a"));
+  CHECK(said(i8, "cuda-sm_80", {.regroup = false}));
+  CHECK_FALSE(said(bf16, "cuda-sm_80", {.regroup = false}));
+  CHECK_FALSE(said(bf16, "cuda-sm_80", {.tensor_cores = false}));
+  CHECK_FALSE(said(f32));
+  CHECK_FALSE(said(bf16, "vulkan"));
+
+  CHECK(said(bf16));
+  Scheduled op({"", bf16, false, false, true});
+  CHECK(schedule_by_default(op.s).text().find(
+            "a variant for (M + 63) / 64 * ((N + 63) / 64) <= 54 && K >= 1024 && K <= 65536") != std::string::npos);
+  const ir::Kernel k = lower(op.s.scheduled().program, options_for(op.s.target()));
+  struct Shape {
+    std::int64_t m, n, k, misaligned;
+  };
+  for (const Shape& shape : {Shape{3, 5, 1030, 0}, Shape{2, 66, 1024, 2}, Shape{0, 7, 2000, 0}, Shape{65, 5, 40, 0}}) {
+    CAPTURE(shape.n);
+    CAPTURE(shape.k);
+    interp::Arguments given;
+    given.emplace_back(numbers(bf16, {shape.m, shape.k}, 1));
+    given.emplace_back(numbers(bf16, {shape.k, shape.n}, 2));
+    given.emplace_back(interp::Array::zeros(op.C.type(), {shape.m, shape.n}));
+    interp::Arguments meant = given;
+    interp::run_algorithm(op.built.program, meant);
+    interp::Options options;
+    options.races = shape.m == 3, options.misaligned = shape.misaligned;
+    REQUIRE_NOTHROW(interp::run(k, given, options));
+    CHECK(interp::difference(given[2].array, meant[2].array, 0, 0) == "");
+  }
+}

@@ -50,7 +50,8 @@
 // of at least 512 terms, enough for a block on each multiprocessor if K suffices. Blocks store the sums of their parts to
 // global memory, and a second launch adds them in order, so repeated runs give the same bits. `part_k` sets the length of a
 // part, for other products too; all_k turns parts off. Parts regroup sums, as tensor cores do anyway; without tensor cores only
-// `part_k` asks for them.
+// `part_k` asks for them. If extents are Symbols, the number of results is unknown: the default schedule makes a variant for
+// calls with few, with part_k and small_blocks.
 //
 // Refused: a CPU target, a product with other loops or other indices of A and B, a result with other dimensions, more threads
 // or shared memory than a block may have.
@@ -76,6 +77,7 @@ struct GpuMatmulOptions {
   // cores as described above, otherwise all of them. Parts of f32 regroup a sum.
   std::int64_t part_k = 0;
   static constexpr std::int64_t all_k = INT64_MAX;
+  bool small_blocks = false;  // with tensor cores: 64 x 64 results a block, for extents that are Symbols and will be small
   // With tensor cores: rows of blocks in a group. Blocks of a group run down each column before the next column, which makes
   // better use of L2. 0: 8, or fewer so that groups are full; 1: row by row.
   int raster = 0;

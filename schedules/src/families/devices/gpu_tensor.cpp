@@ -114,7 +114,7 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
     for (std::size_t k = 0; k + 2 < nest.size(); ++k) n *= blocks(nest[k], 1);
     return n;
   };
-  const bool small = count(t.block_i, t.block_j) * 4 < s.target().device().multiprocessors;
+  const bool small = o.small_blocks || count(t.block_i, t.block_j) * 4 < s.target().device().multiprocessors;
   if (small) t.block_i = t.block_j = 64, t.warp_i = t.warp_j = 32;
   // Groups of equal size, of at most 8 rows of blocks.
   const std::int64_t rows = blocks(nest[nest.size() - 2], t.block_i), groups = (rows + 7) / 8;
@@ -123,7 +123,7 @@ std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product,
   const std::int64_t most = number_or(terms, GpuMatmulOptions::all_k);
   if (o.part_k > 0)
     t.part_k = o.part_k < most ? o.part_k : 0;
-  else if (small)
+  else if (small && !o.small_blocks)
     t.part_k = terms_of_part(s, count(t.block_i, t.block_j), terms, t.block_k);
   return t;
 }
