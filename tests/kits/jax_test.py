@@ -95,6 +95,18 @@ class Results(unittest.TestCase):
         for beta in (2, 2.0, np.float64(2), jnp.float16(2), jnp.bfloat16(2)):
             close(jax.jit(kit.swish)(y, beta), swish(y, 2.0), 2e-6, 1e-6)
 
+    def test_other_types(self):
+        x = np.array([1, -2, 0, 0.5, -3], np.float16)
+        for f in (kit.kinds, jax.jit(kit.kinds)):
+            for flip in (True, np.bool_(False), jnp.asarray(True)):
+                positive, half = f(x, flip)
+                self.assertEqual((positive.dtype, half.dtype), (np.bool_, jnp.bfloat16))
+                np.testing.assert_array_equal(positive, x < 0 if flip else x > 0)
+                np.testing.assert_array_equal(half.astype(np.float32), x.astype(np.float32) / 2)
+        close(jax.vmap(kit.kinds)(np.stack([x, -x]), np.array([True, False]))[0], np.stack([x < 0, x < 0]), 0, 0)
+        with self.assertRaisesRegex(TypeError, r"kinds: flip is an array \[\] of int32, expected True or False"):
+            kit.kinds(x, jnp.int32(1))
+
     def test_one_program_for_all_numbers(self):
         count = []
 
