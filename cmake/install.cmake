@@ -30,6 +30,16 @@ install(EXPORT AshlarRuntimeTargets NAMESPACE Ashlar:: DESTINATION ${package} CO
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar/runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ashlar COMPONENT runtime
   FILES_MATCHING PATTERN "*.h")
 
+# For pkg-config, which finds the prefix from where the file lies.
+file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+string(REGEX REPLACE "/$" "" ASHLAR_PC_PREFIX "\${pcfiledir}/${up}")
+set(ASHLAR_PC_LIBRARIES -lpthread)
+foreach(library IN LISTS CMAKE_DL_LIBS)
+  string(APPEND ASHLAR_PC_LIBRARIES " -l${library}")
+endforeach()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/ashlar-runtime.pc.in ${PROJECT_BINARY_DIR}/ashlar-runtime.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/ashlar-runtime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
+
 # In a cross build the project's own compiler makes the runtime of these (AshlarCross.cmake).
 set(ASHLAR_RUNTIME_SOURCES ${CMAKE_INSTALL_DATADIR}/ashlar/runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/runtime/ DESTINATION ${ASHLAR_RUNTIME_SOURCES} COMPONENT runtime
