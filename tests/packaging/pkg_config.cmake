@@ -1,4 +1,4 @@
-# cmake -DPKG_CONFIG=... -DC_COMPILER=... -DPROJECT=... -DBUILD=... -DPREFIX=... -DLIBDIR=... -DVERSION=... -P pkg_config.cmake
+# cmake -DPKG_CONFIG=... -DC_COMPILER=... -DPROJECT=... -DBUILD=... -DPREFIX=... -DLIBDIR=... -DVERSION=... -DMANDIR=... -DDATADIR=... -P pkg_config.cmake
 # A program that calls an operator, built by the C compiler alone with what pkg-config says of a prefix that was moved.
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
@@ -17,3 +17,12 @@ run("${BUILD}/app")
 if(NOT out STREQUAL "C = relu(A B + bias)\n")
   message(FATAL_ERROR "the program said: ${out}")
 endif()
+
+# What ashlar-ops printed when it was installed.
+foreach(file "${MANDIR}/man1/ashlar-ops.1" "${DATADIR}/bash-completion/completions/ashlar-ops" "${DATADIR}/zsh/site-functions/_ashlar-ops"
+    "${DATADIR}/fish/vendor_completions.d/ashlar-ops.fish")
+  file(READ "${PREFIX}/${file}" text)
+  if(NOT text MATCHES "ashlar-ops")
+    message(FATAL_ERROR "${PREFIX}/${file} does not name ashlar-ops: ${text}")
+  endif()
+endforeach()
