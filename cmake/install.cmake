@@ -30,6 +30,16 @@ install(EXPORT AshlarRuntimeTargets NAMESPACE Ashlar:: DESTINATION ${package} CO
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar/runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ashlar COMPONENT runtime
   FILES_MATCHING PATTERN "*.h")
 
+# For pkg-config, which finds the prefix from where the file lies.
+file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+string(REGEX REPLACE "/$" "" ASHLAR_PC_PREFIX "\${pcfiledir}/${up}")
+set(ASHLAR_PC_LIBRARIES -lpthread)
+foreach(library IN LISTS CMAKE_DL_LIBS)
+  string(APPEND ASHLAR_PC_LIBRARIES " -l${library}")
+endforeach()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/ashlar-runtime.pc.in ${PROJECT_BINARY_DIR}/ashlar-runtime.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/ashlar-runtime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
+
 # In a cross build the project's own compiler makes the runtime of these (AshlarCross.cmake).
 set(ASHLAR_RUNTIME_SOURCES ${CMAKE_INSTALL_DATADIR}/ashlar/runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/runtime/ DESTINATION ${ASHLAR_RUNTIME_SOURCES} COMPONENT runtime
@@ -52,6 +62,20 @@ if(TARGET ashlar_op_generators)  # exported by itself: cross builds run it, and 
   set_target_properties(ashlar_op_generators PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ashlar_op_generators EXPORT AshlarOpGeneratorsTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT generator)
   install(EXPORT AshlarOpGeneratorsTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT generator)
+endif()
+if(TARGET ashlar_op_generators AND NOT CMAKE_CROSSCOMPILING)  # its man page and completions, which it prints itself
+  set(ashlar_ops_prints "--man=${CMAKE_INSTALL_MANDIR}/man1/ashlar-ops.1" "--completion bash=${CMAKE_INSTALL_DATADIR}/bash-completion/completions/ashlar-ops"
+    "--completion zsh=${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_ashlar-ops" "--completion fish=${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d/ashlar-ops.fish")
+  install(CODE "set(prints \"${ashlar_ops_prints}\")
+  foreach(printed IN LISTS prints)
+    string(REGEX MATCH \"^([^=]*)=(.*)$\" matched \"\${printed}\")
+    set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/\${CMAKE_MATCH_2}\")
+    string(REPLACE \" \" \";\" options \"\${CMAKE_MATCH_1}\")
+    get_filename_component(folder \"\${file}\" DIRECTORY)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    message(STATUS \"Installing: \${file}\")
+    execute_process(COMMAND \"$<TARGET_FILE:ashlar_op_generators>\" \${options} OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()" COMPONENT generator)
 endif()
 set(internal "")
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/internal_headers.txt names REGEX "^[^#]")

@@ -34,6 +34,8 @@ const char* const options_help =
     "  --time-passes           prints the CPU milliseconds of each pass\n"
     "  --list                  prints the generators by group, with what each computes\n"
     "  --list-targets          prints the targets and their features\n"
+    "  --completion SHELL      prints what bash, zsh or fish reads to complete the command line of this program\n"
+    "  --man                   prints this help as a man page\n"
     "  --help, --version       -g NAME --help: that generator's parameters, and its arguments for the values given\n";
 
 namespace {
@@ -114,6 +116,33 @@ std::string unknown(std::string_view what, std::string_view found, const std::ve
                      fmt::join(valid, ", "));
 }
 
+std::vector<std::string> option_names() {
+  std::vector<std::string> names;
+  std::string word;
+  bool name = false;  // in the left column, before what the option does
+  for (const char* c = options_help; *c != '\0'; ++c) {
+    const bool begins = c == options_help || c[-1] == '\n';
+    if (begins) name = std::string_view(c).starts_with("  -");
+    if (*c != ' ' && *c != ',' && *c != '\n') {
+      word += *c;
+      continue;
+    }
+    if (name && word.starts_with("-")) names.push_back(word);
+    if (name && !word.empty() && !word.starts_with("-")) name = false;
+    if (*c == ' ' && c[1] == ' ' && !word.empty()) name = false;
+    word.clear();
+  }
+  return names;
+}
+
+bool takes_value(const std::string& option) {
+  static const std::vector<std::string> without = {"--line-tables",  "--trace", "--quiet", "--time-passes", "--list",
+                                                   "--list-targets", "--man",   "--help",  "--version",     "-h"};
+  const std::vector<std::string> all = option_names();
+  return std::find(all.begin(), all.end(), option) != all.end() &&
+         std::find(without.begin(), without.end(), option) == without.end();
+}
+
 CommandLine read_command_line(std::span<const std::string> arguments) {
   CommandLine c;
   std::vector<std::string> emit, target, size, draw, rest;
@@ -141,6 +170,8 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_flag("--list-targets", c.list_targets);
   app.add_flag("-h,--help", c.help);
   app.add_flag("--version", c.version);
+  app.add_flag("--man", c.man);
+  app.add_option("--completion", c.completion);
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
     app.parse(reversed);
@@ -154,9 +185,12 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   for (const std::string& s : draw) c.drawn.push_back(read_size("--draw", s));
   for (const std::string& word : rest) {
     const std::size_t equal = word.find('=');
-    if (word.starts_with("-"))
-      throw UsageError(fmt::format("unknown option \"{}\"; valid:\n{}", word,
+    if (word.starts_with("-")) {
+      const std::vector<std::string> near = word.starts_with("--") ? nearest(word, option_names()) : std::vector<std::string>{};
+      throw UsageError(fmt::format("unknown option \"{}\"{}; valid:\n{}", word,
+                                   near.empty() ? "" : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")),
                                    std::string_view(options_help, std::strlen(options_help) - 1)));
+    }
     if (equal == std::string::npos || equal == 0) throw UsageError(fmt::format("expected NAME=VALUE, found \"{}\"", word));
     std::string name = word.substr(0, equal), value = word.substr(equal + 1);
     if (name == "target") {

@@ -25,7 +25,8 @@ class UsageError : public std::exception {
 };
 
 struct CommandLine {
-  bool help = false, version = false, list = false, list_targets = false;
+  bool help = false, version = false, list = false, list_targets = false, man = false;
+  std::string completion;  // the shell that it is for; empty: not asked
   bool time_passes = false, trace = false, line_tables = false, quiet = false, backward = false;
   std::string generator;  // empty: the only one there is
   std::string preferred;  // where `generator` is empty and there are several
@@ -50,5 +51,7 @@ std::vector<std::string> nearest(std::string_view found, const std::vector<std::
 std::string unknown(std::string_view what, std::string_view found, const std::vector<std::string>& valid);
 
 extern const char* const options_help;
+std::vector<std::string> option_names();      // of options_help: -g, --generator, --prefer, ...
+bool takes_value(const std::string& option);  // its next word belongs to it
 
 }  // namespace ashlar::generator

@@ -159,6 +159,25 @@ std::string generator_text(const CommandLine& c) {
                             c.params.empty() ? "" : " for these values", arguments_text(made.record->arguments));
 }
 
+std::vector<Example> examples() {
+  std::string name = "NAME", param = "PARAMETER=VALUE";
+  for (const detail::Registration* r : registered()) {
+    std::vector<detail::ParamInfo> params;
+    try {
+      lang::DefinitionScope definitions;
+      params = make_generator(r->make, r->name, Target::parse("x86-64"), {}).record->params;
+    } catch (const std::exception&) { continue; }  // --help says why
+    name = r->name;
+    if (params.empty()) continue;
+    param = params[0].name + "=" + params[0].fallback;
+    break;
+  }
+  return {{fmt::format("-g {} -o out", name), "an object and its header for this machine"},
+          {fmt::format("-g {} -o out -t x86-64-v4,x86-64-v3", name), "one library, of which each processor runs what it can"},
+          {fmt::format("-g {} {} -e program=-,assembly=-", name, param), "the loops, and their code, to look at"},
+          {fmt::format("-g {} --help {}", name, param), "the parameters of one generator, and its arguments for this value"}};
+}
+
 std::string help_text() {
   std::string text = "usage: GENERATOR -g NAME [-o DIR] [-e KIND,...] [target=TARGET,...] [PARAMETER=VALUE]...\n\n";
   text += options_help;
@@ -176,6 +195,8 @@ std::string help_text() {
     if (back_end_missing(k.kind).empty())
       text += fmt::format("  {:<15} {:<24} {}\n", k.name, fmt::format("{}FUNCTION{}", k.prefix, k.suffix), k.doc);
   for (const std::string& without : missing_back_ends()) text += fmt::format("  (this ashlar was built without {})\n", without);
+  text += "\nexamples:\n";
+  for (const Example& e : examples()) text += fmt::format("  GENERATOR {:<50} {}\n", e.arguments, e.what);
   return text + "\n" + short_targets_text();
 }
 

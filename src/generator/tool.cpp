@@ -28,6 +28,7 @@
 #endif
 
 #include "generator/command_line.h"
+#include "generator/complete.h"
 #include "generator/header.h"
 #include "generator/kits/cpp.h"
 #include "generator/kits/jax.h"
@@ -522,17 +523,25 @@ void compare(const CommandLine& c, ToolResult& result) {
 
 }  // namespace
 
-ToolResult run_tool(std::span<const std::string> arguments) {
+ToolResult run_tool(std::span<const std::string> arguments, const std::string& program) {
   ToolResult result;
   auto failed = [&](int code, const char* text) {
     result.code = code;
     result.err += fmt::format("{}\n", text);
   };
   try {
+    if (!arguments.empty() && arguments[0] == "--complete") {
+      for (const std::string& word : complete(arguments.subspan(1))) result.out += word + "\n";
+      return result;
+    }
     const CommandLine c = read_command_line(arguments);
     for (const std::string& path : c.target_files) add_targets(path);
     if (c.help)
       result.out = c.generator.empty() ? help_text() : generator_text(c);
+    else if (c.man)
+      result.out = man_text(program);
+    else if (!c.completion.empty())
+      result.out = completion_script(c.completion, program);
     else if (c.list)
       result.out = list_text();
     else if (c.version)
@@ -555,7 +564,8 @@ ToolResult run_tool(std::span<const std::string> arguments) {
 
 int ashlar::generator_main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
-  const generator::ToolResult r = generator::run_tool(arguments);
+  const std::string program = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
+  const generator::ToolResult r = generator::run_tool(arguments, program);
   std::fputs(r.err.c_str(), stderr);
   const bool whole = std::fwrite(r.out.data(), 1, r.out.size(), stdout) == r.out.size();
   if (std::fflush(stdout) == 0 && whole) return r.code;

@@ -20,8 +20,13 @@ struct ToolResult {
   std::string out, err;  // for stdout and stderr
 };
 
-ToolResult run_tool(std::span<const std::string> arguments);  // without the program's name
+ToolResult run_tool(std::span<const std::string> arguments, const std::string& program = "GENERATOR");
 std::string help_text();
+std::string man_text(const std::string& program);
+struct Example {
+  std::string arguments, what;
+};
+std::vector<Example> examples();                 // of calls, with one of the generators that there are
 std::string list_text();                         // of the generators
 std::string generator_text(const CommandLine&);  // parameters and arguments of the one that is asked for; UsageError
 std::string targets_text();

@@ -95,6 +95,18 @@ class Results(unittest.TestCase):
         for beta in (2, 2.0, np.float64(2), jnp.float16(2), jnp.bfloat16(2)):
             close(jax.jit(kit.swish)(y, beta), swish(y, 2.0), 2e-6, 1e-6)
 
+    def test_other_types(self):
+        x = np.array([1, -2, 0, 0.5, -3], np.float16)
+        for f in (kit.kinds, jax.jit(kit.kinds)):
+            for flip in (True, np.bool_(False), jnp.asarray(True)):
+                positive, half = f(x, flip)
+                self.assertEqual((positive.dtype, half.dtype), (np.bool_, jnp.bfloat16))
+                np.testing.assert_array_equal(positive, x < 0 if flip else x > 0)
+                np.testing.assert_array_equal(half.astype(np.float32), x.astype(np.float32) / 2)
+        close(jax.vmap(kit.kinds)(np.stack([x, -x]), np.array([True, False]))[0], np.stack([x < 0, x < 0]), 0, 0)
+        with self.assertRaisesRegex(TypeError, r"kinds: flip is an array \[\] of int32, expected True or False"):
+            kit.kinds(x, jnp.int32(1))
+
     def test_one_program_for_all_numbers(self):
         count = []
 
@@ -115,7 +127,21 @@ class Results(unittest.TestCase):
         bias = normal(6)
         np.testing.assert_array_equal(kit.strided(x.T, bias), x.T + bias)
 
-    def test_many_calls(self):  # from several threads
+    def test_threads(self):  # those of XLA: a kernel starts none
+        code = (f"import sys, os; sys.path.insert(0, {parent!r}); import jax, numpy as np, {package} as kit\n"
+                "x = np.linspace(-3, 3, 1 << 20, dtype=np.float32).reshape(1024, 1024)\n"
+                "theirs = jax.jit(lambda t: (t @ t.T, t / (1 + jax.numpy.exp(-t))))(x)[1]\n"
+                "count = lambda: len(os.listdir('/proc/self/task'))\n"
+                "jax.block_until_ready(kit.energy(x[:1]))\nbefore = count()\n"
+                "for _ in range(20): ours = jax.block_until_ready(kit.swish(x, 1.0))\n"
+                "assert np.allclose(ours, theirs, 1e-5, 1e-6)\nassert count() <= before, (before, count())")
+        subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+
+    def test_many_calls(self):  # from several threads, and several operators of one program at once
+        xs = [normal(256, 300) for _ in range(6)]
+        f = jax.jit(lambda *t: [kit.row_norm(kit.swish(x, 1.0), x[0]) for x in t])
+        for ours, x in zip(f(*xs), xs):
+            close(ours, row_norm(swish(x, 1.0), x[0]), 1e-4, 1e-3)
         from concurrent.futures import ThreadPoolExecutor
         x, w = normal(64, 512), normal(512)
         expected = np.asarray(kit.row_norm(x, w))

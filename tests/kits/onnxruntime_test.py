@@ -101,6 +101,26 @@ class Results(unittest.TestCase):
         x = np.arange(9, dtype=np.int32)
         np.testing.assert_array_equal(s.run(None, {"x": x})[0], x[::4] + np.arange(3, dtype=np.int32)[:, None] - 5)
 
+    def test_other_types(self):
+        x = np.array([1, -2, 0, 0.5, -3], np.float16)
+        for flip in (0, 1):
+            s = session([node("kinds", ["x"], ["positive", "half"], flip=flip), helper.make_node("Cast", ["half"], ["z"], to=F32)],
+                        {"x": (TensorProto.FLOAT16, [5])}, {"positive": (TensorProto.BOOL, [5]), "z": (F32, [5])})
+            positive, z = s.run(None, {"x": x})
+            np.testing.assert_array_equal(positive, x < 0 if flip else x > 0)
+            np.testing.assert_array_equal(z, x.astype(np.float32) / 2)
+
+    def test_constants(self):  # ONNX Runtime computes what depends on no input when it loads the model
+        x, w = normal(3, 5), normal(5)
+        graph = helper.make_graph(ROW_NORM[0], "graph", [], [helper.make_tensor_value_info("y", F32, [3])],
+                                  initializer=[onnx.numpy_helper.from_array(x, "x"), onnx.numpy_helper.from_array(w, "w")])
+        options = onnxruntime.SessionOptions()
+        options.register_custom_ops_library(library)
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ashlar_test", 1)])
+        made.ir_version = 8
+        y, = onnxruntime.InferenceSession(made.SerializeToString(), options).run(None, {})
+        np.testing.assert_allclose(y, (w * x * x).sum(1), rtol=1e-5, atol=1e-4)
+
     def test_in_a_model(self):  # between operators of ONNX
         s = session([helper.make_node("Mul", ["x", "x"], ["xx"]), node("swish", ["xx"], ["s"], beta=0.5),
                      node("row_norm", ["s", "w"], ["r"]), helper.make_node("Relu", ["r"], ["y"])],
@@ -167,6 +187,8 @@ class Errors(unittest.TestCase):
             ("windows: shift is missing, an attribute of type INT", ([node("windows", ["x"], ["y"], R=2)], i, iy)),
             ("windows: R is missing, an attribute of type INT", ([node("windows", ["x"], ["y"], shift=2)], i, iy)),
             ("windows: shift is 300, expected -128 to 127", ([node("windows", ["x"], ["y"], shift=300, R=2)], i, iy)),
+            ("kinds: flip is 2, expected 0 to 1", ([node("kinds", ["x"], ["a", "b"], flip=2)], {"x": (TensorProto.FLOAT16, [2])},
+                                                   {"a": (TensorProto.BOOL, [2])})),
             ("windows: R is -1, expected 0 to", ([node("windows", ["x"], ["y"], shift=3, R=-1)], i, iy)),
             ("(swish)", ([node("swish", ["x"], ["y"], beta=1.5)], {"x": (F64, [2, 3])}, y)),  # ONNX Runtime's own word for types
             ("swash", ([node("swash", ["x"], ["y"])], x, y)),

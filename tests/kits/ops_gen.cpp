@@ -98,6 +98,20 @@ class Energy : public Generator {  // one number
 };
 ASHLAR_GENERATOR(Energy, "energy");
 
+class Kinds : public Generator {  // other types: 16 bits, truths, a scalar that is a truth
+ public:
+  Symbol N{"N"};
+  Input x{"x", f16, {N}};
+  Scalar flip{"flip", bool_};
+  Output positive{"positive", bool_, {N}}, half{"half", bf16, {N}};
+
+  void algorithm() override {
+    positive = compute("positive", {N}, [&](Var i) { return select(flip, x(i) < 0, x(i) > 0); });
+    half = compute("half", {N}, [&](Var i) { return bf16(f32(x(i)) / 2); });
+  }
+};
+ASHLAR_GENERATOR(Kinds, "kinds");
+
 class Strided : public Generator {  // strides of any size; memory at multiples of 64 bytes
  public:
   Symbol M{"M"}, N{"N"};

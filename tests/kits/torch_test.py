@@ -54,6 +54,12 @@ class Results(unittest.TestCase):
         low, high = kit.min_max(x)
         self.assertTrue(torch.equal(low, x.amin(1)) and torch.equal(high, x.amax(1)))
 
+    def test_other_types(self):
+        x = torch.tensor([1, -2, 0, 0.5, -3], dtype=torch.float16)
+        for flip in (False, True):
+            positive, half = kit.kinds(x, flip)
+            self.assertTrue(torch.equal(positive, x < 0 if flip else x > 0) and torch.equal(half, (x / 2).bfloat16()))
+
     def test_rows(self):  # the operator of bench/kits/rows.py: bytes, equal but for the rounding of ties
         m, heads = 5, 4
         x, w = torch.randn(m, heads, 2, 64), torch.randn(heads, 2, 64)

@@ -12,6 +12,7 @@
 #ifndef ASHLAR_RUNTIME_JAX_H
 #define ASHLAR_RUNTIME_JAX_H
 #include <ashlar/runtime/kit.h>
+#include <pthread.h>
 #include <xla/ffi/api/c_api.h>
 
 #if XLA_FFI_API_MAJOR != 0
@@ -192,14 +193,110 @@ static inline void ashlar_jax_element(ashlar_jax_call* c, const int64_t* index, 
   if (code <= ASHLAR_E_DEVICE && code >= ASHLAR_E_ABI && code != ASHLAR_E_MEMORY) c->code = XLA_FFI_Error_Code_INTERNAL;
 }
 
-static inline void ashlar_jax_elements(ashlar_jax_call* c) { /* of the batch; the only one, where there is none */
+/* ---- threads: those of XLA ------------------------------------------------------------------------------------------ */
+typedef struct ashlar_jax_threads {
+  const XLA_FFI_Api* api;
+  XLA_FFI_ExecutionContext* ctx;
+} ashlar_jax_threads;
+
+/* A loop whose slots are handed out one by one to whoever comes: the thread that waits for it, and tasks of XLA's. That thread
+ * waits for slots that have begun, and for no task that has not, so a pool whose threads all wait goes on. Who comes too late
+ * finds no slot; the last one frees the loop. */
+typedef struct ashlar_jax_loop {
+  int (*body)(void* closure, int32_t slot);
+  void* closure;
+  int32_t count, next, holders;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int32_t ended;
+  int result;
+} ashlar_jax_loop;
+
+static inline void ashlar_jax_let_go(ashlar_jax_loop* loop) {
+  if (__atomic_sub_fetch(&loop->holders, 1, __ATOMIC_ACQ_REL) != 0) return;
+  pthread_cond_destroy(&loop->changed);
+  pthread_mutex_destroy(&loop->lock);
+  free(loop);
+}
+
+static inline void ashlar_jax_work(ashlar_jax_loop* loop) {
+  int32_t slot, done = 0;
+  int result = 0;
+  while ((slot = __atomic_fetch_add(&loop->next, 1, __ATOMIC_RELAXED)) < loop->count) {
+    const int code = loop->body(loop->closure, slot);
+    if (result == 0) result = code;
+    ++done;
+  }
+  if (done == 0) return;
+  pthread_mutex_lock(&loop->lock);
+  loop->ended += done;
+  if (loop->result == 0) loop->result = result;
+  if (loop->ended == loop->count) pthread_cond_broadcast(&loop->changed);
+  pthread_mutex_unlock(&loop->lock);
+}
+
+static inline void ashlar_jax_task(void* loop) {
+  ashlar_jax_work((ashlar_jax_loop*)loop);
+  ashlar_jax_let_go((ashlar_jax_loop*)loop);
+}
+
+static inline int ashlar_jax_failed(const XLA_FFI_Api* api, XLA_FFI_Error* error) {
+  XLA_FFI_Error_Destroy_Args args;
+  if (error == NULL) return 0;
+  memset(&args, 0, sizeof args);
+  args.struct_size = XLA_FFI_Error_Destroy_Args_STRUCT_SIZE, args.error = error;
+  api->XLA_FFI_Error_Destroy(&args);
+  return 1;
+}
+
+static inline int ashlar_jax_parallel_for(void* user, int32_t count, int (*body)(void* closure, int32_t slot), void* closure) {
+  const ashlar_jax_threads* threads = (const ashlar_jax_threads*)user;
+  ashlar_jax_loop* loop = (ashlar_jax_loop*)calloc(1, sizeof *loop);
+  XLA_FFI_ThreadPool_Schedule_Args args;
+  if (loop == NULL) return ASHLAR_E_MEMORY;
+  loop->body = body, loop->closure = closure, loop->count = count, loop->holders = 1;
+  pthread_mutex_init(&loop->lock, NULL);
+  pthread_cond_init(&loop->changed, NULL);
+  memset(&args, 0, sizeof args);
+  args.struct_size = XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE;
+  args.ctx = threads->ctx, args.task = ashlar_jax_task, args.data = loop;
+  for (int32_t k = 1; k < count; ++k) {
+    __atomic_add_fetch(&loop->holders, 1, __ATOMIC_RELAXED);
+    if (!ashlar_jax_failed(threads->api, threads->api->XLA_FFI_ThreadPool_Schedule(&args))) continue;
+    ashlar_jax_let_go(loop); /* the slots are run by those that there are */
+    break;
+  }
+  ashlar_jax_work(loop);
+  pthread_mutex_lock(&loop->lock);
+  while (loop->ended < count) pthread_cond_wait(&loop->changed, &loop->lock);
+  const int result = loop->result;
+  pthread_mutex_unlock(&loop->lock);
+  ashlar_jax_let_go(loop);
+  return result;
+}
+
+/* The context of the calls: as many threads as XLA has for one operator; one where it has no pool. */
+static inline void ashlar_jax_context(const ashlar_jax_threads* threads, ashlar_context* context) {
+  int64_t count = 1;
+  XLA_FFI_ThreadPool_NumThreads_Args args;
+  memset(&args, 0, sizeof args);
+  args.struct_size = XLA_FFI_ThreadPool_NumThreads_Args_STRUCT_SIZE;
+  args.ctx = threads->ctx, args.num_threads = &count;
+  if (ashlar_jax_failed(threads->api, threads->api->XLA_FFI_ThreadPool_NumThreads(&args)) || count < 1) count = 1;
+  ashlar_default_context(context);
+  context->user = (void*)(uintptr_t)threads;
+  context->parallelism = count < 1024 ? (int32_t)count : 1024, context->parallel_for = ashlar_jax_parallel_for;
+}
+
+static inline void ashlar_jax_elements(ashlar_jax_call* c, const XLA_FFI_CallFrame* frame) { /* of the batch; one without it */
+  const ashlar_jax_threads threads = {frame->api, frame->ctx};
   ashlar_error error = {0};
   ashlar_context context;
   int64_t index[ASHLAR_JAX_BATCH] = {0};
   int32_t d;
   for (d = 0; d < c->batch_rank; ++d)
     if (c->batch[d] == 0) return;
-  ashlar_default_context(&context);
+  ashlar_jax_context(&threads, &context);
   context.error = &error;
   do {
     ashlar_jax_element(c, index, &context);
@@ -245,7 +342,7 @@ static inline XLA_FFI_Error* ashlar_jax_operate(const ashlar_kit_op* op, XLA_FFI
   memset(&c, 0, sizeof c);
   c.op = op, c.batch_rank = -1, c.code = XLA_FFI_Error_Code_INVALID_ARGUMENT;
   ashlar_jax_take(&c, frame);
-  if (c.text[0] == 0) ashlar_jax_elements(&c);
+  if (c.text[0] == 0) ashlar_jax_elements(&c, frame);
   for (int32_t n = 0; n < op->count; ++n) free(c.copies[n]);
   return c.text[0] == 0 ? NULL : ashlar_jax_error(frame->api, c.code, c.text);
 }

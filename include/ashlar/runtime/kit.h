@@ -56,8 +56,8 @@ static inline int64_t ashlar_kit_bytes(const ashlar_tensor* t) { /* of a dense t
 static inline int ashlar_kit_align(const ashlar_kit_argument* a, ashlar_tensor* t, void** copy) {
   const int64_t bytes = ashlar_kit_bytes(t);
   if (a->align == 0 || (uintptr_t)t->data % (uintptr_t)a->align == 0 || bytes == 0) return 0;
-  if (*copy == NULL && posix_memalign(copy, (size_t)(a->align < 16 ? 16 : a->align), (size_t)bytes) != 0)
-    return *copy = NULL, 1;
+  if (*copy == NULL) *copy = aligned_alloc((size_t)a->align, (size_t)((bytes + a->align - 1) / a->align * a->align));
+  if (*copy == NULL) return 1;
   if (a->kind == ASHLAR_KIT_INPUT) memcpy(*copy, t->data, (size_t)bytes);
   t->data = *copy;
   return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! The kit for Rust, as a crate that depends on it: cargo test.
 #![cfg(test)]
-use kits_rust::ashlar::{self, Context, Element, View, ViewMut};
-use kits_rust::{energy, matmul_i8, min_max, row_norm, strided, swish, windows};
+use kits_rust::ashlar::{self, Context, Element, View, ViewMut, BF16, F16};
+use kits_rust::{energy, kinds, matmul_i8, min_max, row_norm, strided, swish, windows};
 
 fn numbers(count: usize) -> Vec<f32> {
     (0..count).map(|k| k as f32 / 4.0 - 3.0).collect()
@@ -63,6 +63,17 @@ fn numbers_and_extents() -> Result<(), ashlar::Error> {
     let mut y = [0; 6];
     windows(&x, -5, ViewMut::new(&mut y, [2, 3])?)?;
     assert_eq!(y, [-5, -1, 3, -4, 0, 4]);
+    Ok(())
+}
+
+#[test]
+fn other_types() -> Result<(), ashlar::Error> {
+    let x = [F16(0x3c00), F16(0xc000), F16(0)]; // 1, -2, 0
+    let (mut positive, mut half) = ([true; 3], [BF16(0); 3]);
+    kinds(&x, false, &mut positive, &mut half)?;
+    assert_eq!((positive, half), ([true, false, false], [BF16(0x3f00), BF16(0xbf80), BF16(0)]));
+    kinds(&x, true, &mut positive, &mut half)?;
+    assert_eq!(positive, [false, true, false]);
     Ok(())
 }
 
