@@ -6,7 +6,8 @@
 
 tileiras is ASHLAR_TILEIRAS or on the PATH, nvdisasm ASHLAR_NVDISASM or on the PATH; without them it skips itself. With a Python
 that has cuTile (the wheel `cuda-tile` and what it needs), or one that ASHLAR_CUTILE names, the product is also compiled by that, for the same
-tiles, and the instructions of the main loop are compared: at most 1.05 of its.
+tiles, and the instructions of the main loop are compared: at most 1.05 of its. Attention is compared by those of a step, a tile of
+keys; cuTile's exponentials are approximations by MUFU.EX2, ours have the bits of the language's exp, so there is no bound.
 """
 import argparse
 import os
@@ -30,6 +31,7 @@ WANTED = {  # of a product
 }
 ELSEWHERE = "sm_90"  # where other programs are assembled
 MOST = 1.05
+ATTENTION = {"sm_80": (64, 32), "sm_90": (64, 64), "sm_100": (64, 64)}  # queries and keys of a tile, as schedules::tile_attention has them
 
 
 def skip(why):
@@ -60,6 +62,37 @@ def line(name, chip, found):
     return f"{name:<22} {chip:<7} {found['all']} instructions, {count(found, 'LDL|STL')} local{inside}"
 
 
+def steps(found, chip, length):
+    """How many tiles of keys the main loop goes over: by its instructions of tensor cores, and those of one tile."""
+    queries, keys = ATTENTION[chip]
+    if chip == "sm_80":
+        one = 2 * (queries // 16) * (keys // 8) * (length // 16) // 4  # HMMA.16816 of each of 4 warps
+    else:
+        one = length // 16 + keys // 16  # of 64 rows and 16 terms, all columns
+    return max(1, round(found["loop"]["mma"] / one))
+
+
+def attention(name, chip, own, a, folder, wrong, nvdisasm):
+    """Both products by tensor cores, no score in local memory; the instructions of a step beside cuTile's."""
+    kind, length = name.split("_")[0], int(name.split("_")[1])
+    if not own["loop"] or not own["loop"]["mma"]:
+        wrong.append(f"{name} has no main loop with tensor cores")
+        return
+    inside = own["loop"]["local"]
+    if inside:
+        wrong.append(f"{name} has {inside} accesses to local memory in the main loop")
+    if not a.cutile:
+        return
+    cubin = os.path.join(folder, "other.cubin")
+    sass.run([a.cutile, os.path.join(HERE, "cutile_attention.py")] + [str(n) for n in (*ATTENTION[chip], length)] +
+             ["causal" if kind == "causal" else "all", chip, cubin])
+    other = figures(cubin, nvdisasm)
+    if a.show:
+        print(line("  cuTile", chip, other))
+        per = [f["loop"]["all"] / steps(f, chip, length) for f in (own, other)]
+        print(f"  a tile of keys: {per[0]:.0f}, cuTile {per[1]:.0f}, ratio {per[0] / per[1]:.2f}")
+
+
 def environment():
     return {k: v for k, v in os.environ.items() if k not in ("CUDA_HOME", "CUDA_PATH")}
 
@@ -81,7 +114,8 @@ def main():
         sass.run([a.write, folder])
         for name in sorted(os.listdir(folder)):
             stem, cubin = name.removesuffix(".tileirbc"), os.path.join(folder, "kernel.cubin")
-            for chip in CHIPS if stem in PRODUCTS else [ELSEWHERE]:
+            last = "sm_" + stem.rsplit("_sm_", 1)[1] if "_sm_" in stem else None
+            for chip in CHIPS if stem in PRODUCTS else [last or ELSEWHERE]:
                 done = subprocess.run([tileiras, "--gpu-name=" + chip, "-o", cubin, os.path.join(folder, name)], env=environment(),
                                       capture_output=True, text=True)
                 if done.returncode != 0:
@@ -90,6 +124,8 @@ def main():
                 own = figures(cubin, nvdisasm)
                 if a.show:
                     print(line(stem, chip, own))
+                if last:
+                    attention(stem, chip, own, a, folder, wrong, nvdisasm)
                 if stem not in PRODUCTS:
                     continue
                 # rows of any length are stored, and on sm_80 copied, element by element where they may end inside of 16 bytes

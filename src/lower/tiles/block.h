@@ -7,6 +7,7 @@
 //   formula.cpp   expressions as operations on tiles
 //   access.cpp    which tile of a view an access is, or which addresses; stages that are values
 //   product.cpp   sums of products as mma
+//   arms.cpp      choices between sums of the same operands
 //   launch.cpp    tensors, parameters and grids
 //   host.cpp      what launches them
 #include <functional>
@@ -52,6 +53,8 @@ struct StoredStage {
   std::vector<Expr> begin;
 };
 using StoredStages = std::map<ir::Id, StoredStage>;
+
+Expr with_common_sums(const Expr& choice);  // arms.cpp
 
 class BlockLowering {
  public:

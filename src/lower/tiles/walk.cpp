@@ -205,7 +205,7 @@ void BlockLowering::add_one_term(const std::vector<Expr>& values, const std::vec
   }
   std::vector<Id> next;
   for (const Expr& e : ir::combine(c.stage->reducer, so_far, values))
-    next.push_back(full(tile(spelled(e), c.spatial), dimensions(next.size())));
+    next.push_back(full(tile(spelled(with_common_sums(e)), c.spatial), dimensions(next.size())));
   locals_.clear();
   const Id inside = conditions.empty() ? Id{0} : mask(conditions, c.spatial);
   for (std::size_t k = 0; k < next.size(); ++k)

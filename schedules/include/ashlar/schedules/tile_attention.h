@@ -34,7 +34,7 @@ struct Attention;
 namespace ashlar::schedules {
 
 struct TileAttentionOptions {
-  int queries = 0, keys = 0;  // of a tile; 0: by target and lengths
+  int queries = 0, keys = 0;  // of a tile; 0: 64, and of keys 32 where factors are held in registers (sm_80, sm_120)
 };
 
 void tile_attention(Schedule& s, const ops::Attention& y, const TileAttentionOptions& o = {}, Where where = Where::current());

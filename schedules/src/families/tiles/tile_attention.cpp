@@ -27,14 +27,15 @@ class AttentionInTiles {
  public:
   AttentionInTiles(Schedule& schedule, const AttentionParts& parts, const TileAttentionOptions& o, Where w)
       : s(schedule), a(parts), where(w) {
+    const bool by_warp_groups = s.target().has("sm_90") && !s.target().has("sm_120");  // factors need no registers
     queries = o.queries > 0 ? o.queries : 64;
-    keys = o.keys > 0 ? o.keys : 64;
+    keys = o.keys > 0 ? o.keys : by_warp_groups ? 64 : 32;
   }
 
   void run() {
     const Stage scores = stage(a.scores), maximum = stage(a.maximum), sum = stage(a.sum), exps = stage(a.exps),
                 weighted = stage(a.weighted), result = stage(a.result);
-    const Stage own = s.cache_read(tensor_of(s, a.q, where), {scores}, Scope::registers, where);
+    const Stage own = s.cache_read(tensor_of(s, a.q, where), {scores}, Scope::global, where);
     const Stage top = part(maximum), total = part(sum), product = part(weighted);
     const Tensor of_maximum = tensor_of(s, definition(s, maximum).buffers.front(), where);
     exps.rebase(of_maximum, rescale_rows, where);
