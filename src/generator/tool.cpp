@@ -295,11 +295,11 @@ std::vector<std::string> cuda_devices() {
 // Kernels for tiles are written apart from any host: there are no entries of theirs in C yet.
 void require_of_tiles(const std::vector<Target>& targets, const std::vector<Output>& outputs) {
   if (targets.size() > 1) throw UsageError("a target with tiles stands alone: expected one target, found several");
-  static constexpr OutputKind kinds[] = {OutputKind::tileir,  OutputKind::tileir_text, OutputKind::cubin,
-                                         OutputKind::program, OutputKind::schedule,    OutputKind::schedule_cpp};
+  static constexpr OutputKind kinds[] = {OutputKind::tileir,   OutputKind::tileir_text,  OutputKind::cubin, OutputKind::program,
+                                         OutputKind::schedule, OutputKind::schedule_cpp, OutputKind::html};
   for (const Output& o : outputs)
     if (std::find(std::begin(kinds), std::end(kinds), o.kind) == std::end(kinds))
-      throw UsageError(fmt::format("-e {}: for {} there are tileir, tileir_text, cubin, program, schedule, schedule_cpp",
+      throw UsageError(fmt::format("-e {}: for {} there are tileir, tileir_text, cubin, program, schedule, schedule_cpp, html",
                                    info(o.kind).name, targets[0].text()));
 }
 
@@ -431,6 +431,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (k == 0) sums = narrow_sum_note(compilation.algorithm);
     Part& part = p.parts.emplace_back();
     part.target = target;
+    if (asked(OutputKind::html)) part.page = view::page(compilation, page);
     part.tiles = std::move(compilation.tiles);
     if (asked(OutputKind::program)) part.program = compilation.schedule->text();
     if (asked(OutputKind::schedule)) part.schedule = compilation.schedule->json();
@@ -438,7 +439,6 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (asked(OutputKind::explain))
       part.explanation = target.is_gpu() ? explain(compilation.kernel, target, c.sizes, r.where)
                                          : explain(*compilation.schedule, c.sizes, r.where);
-    if (asked(OutputKind::html)) part.page = view::page(compilation, page);
     describe(target, p.facts);
     p.torch = {c.ns, c.of, compilation.kept, compilation.weights};
     Params& params = p.params.emplace_back();

@@ -49,9 +49,19 @@ TEST_CASE("bytecode and the tile form as text, of a target with tiles") {
   CHECK(code.out.substr(0, 8) == std::string("\x7FTileIR\0", 8));
 }
 
+TEST_CASE("the page of a program with tiles has its tile kernels, and a run") {
+  const ToolResult page = tool("html", "cuda-tile");
+  CHECK(page.err == "");
+  REQUIRE(page.code == 0);
+  CHECK(page.out.find("\"title\":\"tile kernels\"") != std::string::npos);
+  CHECK(page.out.find("\"kernel tile_product(") != std::string::npos);
+  CHECK(page.out.find("\"frames\":") != std::string::npos);
+  CHECK(page.out.find("\"figures\":") == std::string::npos);
+}
+
 TEST_CASE("what there is not of tiles, and of other targets") {
   CHECK(tool("object", "cuda-tile-sm_90").err ==
-        "-e object: for cuda-tile-sm_90 there are tileir, tileir_text, cubin, program, schedule, schedule_cpp\n");
+        "-e object: for cuda-tile-sm_90 there are tileir, tileir_text, cubin, program, schedule, schedule_cpp, html\n");
   CHECK(tool("tileir", "cuda-tile,cuda-sm_90").err == "a target with tiles stands alone: expected one target, found several\n");
   CHECK(tool("tileir", "x86-64").err == "-e tileir: expected a target with tiles, such as cuda-tile-sm_90, found x86-64\n");
   CHECK(tool("cubin", "cuda-tile")

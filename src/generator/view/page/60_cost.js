@@ -85,12 +85,20 @@ costPane.restyle = function () {
   const at = f.sizes.map(([n, v]) => n + " = " + v).join(", ");
   const total = f.operations.reduce((s, o) => s + o.count, 0);
   if (f.operations.length) charts.append(chart("Operations", (at ? "at " + at + "; " : "") + "an fma counts as two", bars(f.operations.map((o) => ({name: o.kind, value: o.count})), "operations")));
+  if (f.stages.length) {
+    const list = element("ol", {style: "margin:6px 0 0;padding-left:20px"}, ...f.losses.slice(0, 5).map((text) => element("li", {style: "margin-bottom:4px"}, text)));
+    const worst = chart("Worst first", f.losses.length ? "what costs a tenth or more of what the stages do at best" : "nothing costs a tenth of what full vectors take that touch each byte once", "");
+    if (f.losses.length) worst.append(list);
+    charts.append(worst);
+  }
   const known = f.operations.filter((o) => o.rate > 0);
   if (f.bandwidth && known.length && f.arguments > 0) {
-    const points = known.map((o) => ({name: data.function + (known.length > 1 ? ", " + o.kind : ""), x: total / f.arguments, rate: o.rate}));
-    charts.append(chart("Roofline of the " + f.model, `each argument once: ${scaled(f.arguments, "B")}; memory ${scaled(f.bandwidth, "B/s")}`, roofline(points, known.map((o) => ({name: o.kind, rate: o.rate})), f.bandwidth)));
+    const name = (o) => known.length > 1 ? o.kind : "";
+    const points = known.map((o) => ({name: [name(o), "each byte once"].filter(Boolean).join(", "), x: total / f.arguments, rate: o.rate}));
+    if (f.requested > f.arguments) points.push(...known.map((o) => ({name: [name(o), "as requested"].filter(Boolean).join(", "), x: total / f.requested, rate: o.rate})));
+    charts.append(chart("Roofline of the " + f.model, `arguments ${scaled(f.arguments, "B")}, requested ${scaled(f.requested, "B")}; memory ${scaled(f.bandwidth, "B/s")}`, roofline(points, known.map((o) => ({name: o.kind, rate: o.rate})), f.bandwidth)));
   } else if (total > 0 && f.arguments > 0) {
-    charts.append(chart("Intensity", `${(total / f.arguments).toPrecision(4)} operations for each byte of the arguments (${scaled(f.arguments, "B")}, each once). The table of the target has no operations or bytes a second, so no roof is drawn.`, bars(f.stages.filter((s) => s.operations > 0).flatMap((s) => s.caches.map((c) => ({name: s.name + " L" + c.level, value: c.intensity, text: c.moved > 0 ? c.intensity.toPrecision(3) + " operations a byte" : "nothing moves", second: c.level === 2}))), "")));
+    charts.append(chart("Intensity", `${(total / f.arguments).toPrecision(4)} operations for each byte of the arguments (${scaled(f.arguments, "B")}, each once). The table of the target has no operations or bytes a second, so no roof is drawn.`, bars(f.stages.filter((s) => s.operations > 0).flatMap((s) => s.caches.map((c) => ({name: s.name + " L" + c.level, value: c.intensity, text: c.moved > 0 ? c.intensity.toPrecision(3) + " operations a byte" : "nothing moves"}))), "")));
   }
   if (f.stages.length) {
     charts.append(chart("Points of the stages", "light: the points that differ; what is longer is computed again", bars(f.stages.map((s) => ({name: s.name, value: s.points, of: s.distinct, text: scaled(s.points, "points") + (s.lanes ? ", lanes " + Math.round(s.lanes * 100) + " %" : ", no vectors")})), "points")));
