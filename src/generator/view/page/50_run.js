@@ -70,6 +70,7 @@ runPane.make = function (pane) {
   const r = data.run;
   if (r.why) return pane.append(element("p", {class: "empty"}, "No run is drawn: " + r.why));
   this.prepare();
+  this.frame = Math.min(this.frame, this.frames - 1);
   const left = column("Iterations", "at " + (r.sizes.map(([n, v]) => n + " = " + v).join(", ") || "the extents as they are") + (r.whole ? "" : "; only the first " + r.events.stage.length + " points"));
   const right = column("Memory", "");
   right.whole.style.flex = "0 0 46%";
@@ -102,7 +103,7 @@ runPane.make = function (pane) {
   right.body.append(this.chart, cards);
   pane.append(left.whole, right.whole);
   this.drawChart();
-  this.to(Number.isFinite(this.frame) ? this.frame : this.frames - 1);
+  this.to(this.frame);
 };
 
 runPane.card = function (into, name, note, grid, click, most = 400) {
