@@ -467,13 +467,13 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (k == 0) sums = narrow_sum_note(compilation.algorithm);
     Part& part = p.parts.emplace_back();
     part.target = target;
+    if (asked(OutputKind::html)) part.page = view::page(compilation, page);
     if (asked(OutputKind::program)) part.program = compilation.schedule->text();
     if (asked(OutputKind::schedule)) part.schedule = compilation.schedule->json();
     if (asked(OutputKind::schedule_cpp)) part.schedule_cpp = compilation.schedule->to_cpp(options.function + "_schedule");
     if (asked(OutputKind::explain))
       part.explanation = target.is_gpu() ? explain(compilation.kernel, target, c.sizes, r.where)
                                          : explain(*compilation.schedule, c.sizes, r.where);
-    if (asked(OutputKind::html)) part.page = view::page(compilation, page);
     describe(target, p.facts);
     p.kit = {c.ns, c.of, compilation.kept, compilation.weights};
     Params& params = p.params.emplace_back();

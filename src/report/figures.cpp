@@ -10,6 +10,7 @@
 
 #include "report/count.h"
 #include "report/device_figures.h"
+#include "report/explain_worst.h"
 #include "report/figures_text.h"
 #include "report/stage_figures.h"
 
@@ -40,7 +41,10 @@ class Collector {
     }
     // Counting on the lowered kernel of a processor takes long where much is unrolled; the stages say the same of operations.
     const ir::Variant* variant = variant_at(p, symbols_);
-    for (const StageFigures& stage : stage_figures(variant ? *variant->program : p, target_, symbols_)) {
+    const ir::Program& taken = variant ? *variant->program : p;
+    const std::vector<StageFigures> stages = stage_figures(taken, target_, symbols_);
+    for (const Loss& loss : losses(taken, target_, stages)) f.losses.push_back(loss.text);
+    for (const StageFigures& stage : stages) {
       f.stages.push_back(cost(stage));
       add(ir::text(stage.type), stage.operations(), 0, f);
     }
@@ -151,7 +155,7 @@ class Collector {
 
 }  // namespace
 
-Figures figures(const Schedule& s, const ir::Kernel& kernel, const ExplainSizes& sizes, Where where) {
+Figures explain_figures(const Schedule& s, const ir::Kernel& kernel, const ExplainSizes& sizes, Where where) {
   return Collector(s, kernel, sizes, where).all(s.scheduled().program);
 }
 

@@ -49,6 +49,16 @@ TEST_CASE("bytecode and the tile form as text, of a target with tiles") {
   CHECK(code.out.substr(0, 8) == std::string("\x7FTileIR\0", 8));
 }
 
+TEST_CASE("the page of a program with tiles has its tile kernels, and a run") {
+  const ToolResult page = tool("html", "cuda-tile");
+  CHECK(page.err == "");
+  REQUIRE(page.code == 0);
+  CHECK(page.out.find("\"title\":\"tile kernels\"") != std::string::npos);
+  CHECK(page.out.find("\"kernel tile_product(") != std::string::npos);
+  CHECK(page.out.find("\"frames\":") != std::string::npos);
+  CHECK(page.out.find("\"figures\":") == std::string::npos);
+}
+
 TEST_CASE("what there is not of tiles, and of other targets") {
   CHECK(tool("ptx", "cuda-tile-sm_90").err.find("-e ptx: expected a target that is a CUDA device (cuda-sm_80, ") == 0);
   CHECK(tool("spirv", "cuda-tile-sm_90").err == "-e spirv: expected a target that is vulkan, found cuda-tile-sm_90\n");

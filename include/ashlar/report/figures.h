@@ -3,7 +3,7 @@
 // The numbers behind explain(), for charts: operations and bytes of the call, what each cache holds of each stage, what limits
 // the blocks of a launch, and the addresses of one warp for each access. Counted as docs/explain.md says.
 //
-//   Figures f = figures(schedule, kernel, {{"M", 4096}});
+//   Figures f = explain_figures(schedule, kernel, {{"M", 4096}});
 //   f.operations[0].count / f.argument_bytes          operations a byte
 #include <cstdint>
 #include <string>
@@ -63,11 +63,12 @@ struct Figures {
   double argument_bytes = 0;            // each argument once
   double requested_bytes = 0;           // of a device: by all accesses to global memory
   double bandwidth = 0;                 // of the device, in bytes a second; 0: not known
+  std::vector<std::string> losses;      // of a processor: what costs most, the worst first, as explain() says it
   std::vector<StageCost> stages;        // of a processor
   std::vector<LaunchFigures> launches;  // of a device
 };
 
 // `kernel` is what the schedule was lowered to. Refused: a size for a name that is not a Symbol.
-Figures figures(const Schedule&, const ir::Kernel&, const ExplainSizes& = {}, Where = Where::current());
+Figures explain_figures(const Schedule&, const ir::Kernel&, const ExplainSizes& = {}, Where = Where::current());
 
 }  // namespace ashlar

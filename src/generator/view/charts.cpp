@@ -49,7 +49,7 @@ json launch(const LaunchFigures& l) {
 
 json charts(const Compilation& c, const Options& options) {
   const Target& target = c.schedule->target();
-  const Figures f = figures(*c.schedule, c.kernel, options.sizes, options.where);
+  const Figures f = explain_figures(*c.schedule, c.kernel, options.sizes, options.where);
   json operations = json::array(), stages = json::array(), launches = json::array();
   for (const OperationFigures& o : f.operations) operations.push_back({{"kind", o.kind}, {"count", o.count}, {"rate", o.rate}});
   for (const StageCost& s : f.stages) stages.push_back(stage(s));
@@ -60,6 +60,7 @@ json charts(const Compilation& c, const Options& options) {
           {"arguments", f.argument_bytes},
           {"requested", f.requested_bytes},
           {"bandwidth", f.bandwidth},
+          {"losses", f.losses},
           {"stages", std::move(stages)},
           {"launches", std::move(launches)},
           {"text", target.is_gpu() ? explain(c.kernel, target, options.sizes, options.where)

@@ -44,7 +44,7 @@ std::string data(const Compilation& c, const Options& options) {
     all["refusal"] = refusal(*options.refused, sources);
   } else {
     all["code"] = code(c, sources);
-    all["figures"] = charts(c, options);
+    if (!c.schedule->target().has_tiles()) all["figures"] = charts(c, options);
   }
   all["lines"] = lines.lines();
   all["sources"] = sources.files();

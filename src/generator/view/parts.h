@@ -2,10 +2,10 @@
 #pragma once
 // The parts of the page's data, as JSON.
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
-#include <ashlar/codegen/emit.h>
 #include <nlohmann/json.hpp>
 
 #include "generator/view/view.h"

@@ -6,8 +6,10 @@
 // of the statement. Iterations that run at the same time, of lanes and of the threads of a block, leave no trace in it, so what
 // happens together has one moment. The interpreter runs such iterations one after the other; sorted by moments, they come
 // together.
+#include <cstdint>
+#include <exception>
 #include <map>
-#include <string>
+#include <span>
 #include <utility>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include <ashlar/analysis/evaluate.h>
 #include <ashlar/ir/vscale.h>
@@ -228,10 +229,13 @@ class Writer {
       return std::lower_bound(moments.begin(), moments.end(), m, [](const Moment* a, const Moment& b) { return *a < b; }) -
              moments.begin();
     };
+    std::set<std::pair<ir::Id, std::pair<Moment, Moment>>> shared;
     std::map<ir::Id, int> number;
     for (const auto& [id, box] : buffers_) number.emplace(id, static_cast<int>(number.size()));
     for (const Life& l : r_.lives()) {
       if (!number.count(l.buffer)) continue;
+      // Each thread comes by an alloc in shared memory; there is one of it.
+      if (p_.buffer(l.buffer).scope == Scope::shared && !shared.insert({l.buffer, {l.from, l.to}}).second) continue;
       const auto end = l.to.empty() ? static_cast<std::ptrdiff_t>(moments.size()) : frame(l.to);
       all.push_back(json::array({number.at(l.buffer), frame(l.from), end, l.bytes}));
     }
@@ -261,6 +265,7 @@ json run(const Compilation& c, const ExplainSizes& drawn) {
       continue;
     }
     if (o.recorder->events().empty()) continue;
+    if (best && !o.whole) continue;  // of runs that are cut off the largest
     best = std::move(o), at = sizes;
     if (best->whole) break;
   }

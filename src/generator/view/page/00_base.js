@@ -48,6 +48,8 @@ function addPane(pane) {
 function show(name, detail) {
   const pane = panes.find((p) => p.name === name) || panes[0];
   if (!pane.made) pane.made = true, pane.make(pane.element);
+  const focused = document.activeElement;  // keys are not for what can no longer be seen
+  if (focused && focused.closest(".pane") && !pane.element.contains(focused)) focused.blur();
   for (const p of panes) {
     p.element.classList.toggle("shown", p === pane);
     p.tab.setAttribute("aria-selected", p === pane ? "true" : "false");
@@ -127,7 +129,8 @@ function toggleTheme() { applyTheme(document.documentElement.dataset.theme === "
 
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || document.getElementById("keys").open) return;
-  if (["SELECT", "INPUT"].includes(e.target.tagName) && e.target.type !== "range") return;
+  // Where a key has a meaning for the element that has the focus, it keeps it.
+  if (e.target.tagName === "SELECT" || (e.key === " " && ["BUTTON", "INPUT"].includes(e.target.tagName) && e.target.type !== "range")) return;
   if (e.key >= "1" && e.key <= String(panes.length)) return show(panes[Number(e.key) - 1].name);
   if (e.key === "d") return toggleTheme();
   if (e.key === "?") return document.getElementById("keys").showModal();

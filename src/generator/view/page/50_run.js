@@ -2,7 +2,8 @@
 "use strict";
 // A run on small extents: which point is computed when, by whom, from what; and the memory that lives meanwhile.
 
-const runPane = {name: "run", title: "Run", frame: 0, playing: false, mode: "when", speed: 20};
+const runPane = {name: "run", title: "Run", frame: Infinity,  // at first all of it: the colors say when
+   playing: false, mode: "when", speed: 20};
 
 // Places on a scale of colours from dark to light, readable on both themes.
 const stops = [[68, 40, 120], [52, 90, 150], [32, 140, 141], [92, 195, 98], [230, 210, 60]];
@@ -69,6 +70,7 @@ runPane.make = function (pane) {
   const r = data.run;
   if (r.why) return pane.append(element("p", {class: "empty"}, "No run is drawn: " + r.why));
   this.prepare();
+  this.frame = Math.min(this.frame, this.frames - 1);
   const left = column("Iterations", "at " + (r.sizes.map(([n, v]) => n + " = " + v).join(", ") || "the extents as they are") + (r.whole ? "" : "; only the first " + r.events.stage.length + " points"));
   const right = column("Memory", "");
   right.whole.style.flex = "0 0 46%";
@@ -76,7 +78,7 @@ runPane.make = function (pane) {
   this.play = element("button", {type: "button", onclick: () => this.toggle(), title: "space"}, "play");
   this.slider = element("input", {type: "range", min: 0, max: this.frames - 1, value: 0, "aria-label": "moment", oninput: () => this.to(Number(this.slider.value))});
   this.now = element("span", {class: "now"});
-  const modes = [["when", "coloured by time"], ["worker", "by iteration of the parallel loop"], ["block", "by block"], ["thread", "by thread"]].filter(([m]) => m === "when" || r.events[m]);
+  const modes = [["when", "colored by time"], ["worker", "by iteration of the parallel loop"], ["block", "by block"], ["thread", "by thread"]].filter(([m]) => m === "when" || r.events[m]);
   const mode = element("select", {"aria-label": "colours", onchange: (e) => { this.mode = e.target.value; this.draw(); }}, ...modes.map(([m, t]) => element("option", {value: m}, t)));
   const speed = element("select", {"aria-label": "speed", onchange: (e) => { this.speed = Number(e.target.value); }}, ...[4, 20, 60, 240].map((v) => element("option", {value: v, selected: v === this.speed}, v + " / s")));
   left.whole.insertBefore(element("div", {class: "controls"}, this.play, this.slider, this.now, speed, mode), left.body);
@@ -92,18 +94,23 @@ runPane.make = function (pane) {
   left.body.append(left.cards);
   this.chart = element("div", {class: "padded"});
   const cards = element("div", {class: "cards"});
-  this.bufferCards = r.buffers.map((b, k) => this.bufferGrids[k] && this.card(cards, b.name, (b.temporary ? "in " + b.scope : "argument") + (b.ring ? ", a ring" : "") + ", " + b.extents.join(" x "), this.bufferGrids[k]));
+  this.bufferCards = new Array(r.buffers.length).fill(null);
+  for (const temporary of [true, false])
+    r.buffers.forEach((b, k) => {
+      if (b.temporary === temporary && this.bufferGrids[k])
+        this.bufferCards[k] = this.card(cards, b.name, (b.temporary ? "in " + b.scope : "argument") + (b.ring ? ", a ring" : "") + ", " + b.extents.join(" x "), this.bufferGrids[k], null, 270);
+    });
   right.body.append(this.chart, cards);
   pane.append(left.whole, right.whole);
   this.drawChart();
   this.to(this.frame);
 };
 
-runPane.card = function (into, name, note, grid, click) {
+runPane.card = function (into, name, note, grid, click, most = 400) {
   const canvas = element("canvas", {role: "img", "aria-label": name});
   const text = element("p", {}, note);
   const whole = element("div", {class: "card"}, element("h3", {}, name), text, canvas);
-  const size = Math.max(1, Math.min(13, Math.floor(400 / Math.max(grid.width, 1)), Math.floor(340 / Math.max(grid.height, 1))));
+  const size = Math.max(1, Math.min(13, Math.floor(most / Math.max(grid.width, 1)), Math.floor(340 / Math.max(grid.height, 1))));
   canvas.width = grid.width * size + 1, canvas.height = grid.height * size + 1;
   if (click) {
     canvas.style.cursor = "pointer", canvas.title = "click: the moment when this point is first computed";
@@ -211,8 +218,8 @@ runPane.restyle = function () {
   this.drawChart();
   this.draw();
 };
-runPane.detail = function () { return this.frame || ""; };
-runPane.shown = function (detail) { if (detail && !data.run.why) this.to(Number(detail) || 0); };
+runPane.detail = function () { return this.frame; };
+runPane.shown = function (detail) { if (detail !== undefined && detail !== "" && !data.run.why) this.to(Number(detail) || 0); };
 runPane.key = function (e) {
   if (data.run.why) return false;
   if (e.key === " ") return this.toggle(), true;

@@ -24,6 +24,8 @@ function bars(rows, unit) {
   return svg + "</svg>";
 }
 
+const power = (e) => 10 ** (((e % 3) + 3) % 3) + " " + ["", "k", "M", "G", "T", "P"][Math.max(0, Math.floor(e / 3))];
+
 // Both axes logarithmic. points: [{name, x}]; roofs: [{name, rate}] over the slope of the bandwidth.
 function roofline(points, roofs, bandwidth) {
   const w = 440, h = 260, left = 56, top = 14, right = 12, bottom = 34;
@@ -34,7 +36,7 @@ function roofline(points, roofs, bandwidth) {
   const Y = (v) => top + (h - top - bottom) * (1 - Math.log(v / lowY) / Math.log(highY / lowY));
   let svg = `<svg width="${w}" height="${h}" role="img" aria-label="roofline">`;
   for (let e = Math.ceil(Math.log10(lowX)); 10 ** e <= highX; ++e) svg += `<line class="axis" x1="${X(10 ** e)}" x2="${X(10 ** e)}" y1="${top}" y2="${h - bottom}"/><text class="soft" text-anchor="middle" x="${X(10 ** e)}" y="${h - bottom + 14}">${10 ** e}</text>`;
-  for (let e = Math.ceil(Math.log10(lowY)); 10 ** e <= highY; ++e) svg += `<line class="axis" x1="${left}" x2="${w - right}" y1="${Y(10 ** e)}" y2="${Y(10 ** e)}"/><text class="soft" text-anchor="end" x="${left - 5}" y="${Y(10 ** e) + 4}">${scaled(10 ** e, "")}</text>`;
+  for (let e = Math.ceil(Math.log10(lowY)); 10 ** e <= highY; ++e) svg += `<line class="axis" x1="${left}" x2="${w - right}" y1="${Y(10 ** e)}" y2="${Y(10 ** e)}"/><text class="soft" text-anchor="end" x="${left - 5}" y="${Y(10 ** e) + 4}">${power(e)}</text>`;
   for (const r of roofs)
     svg += `<path class="roof" d="M${X(lowX)} ${Y(lowX * bandwidth)}L${X(r.rate / bandwidth)} ${Y(r.rate)}H${w - right}"/><text class="soft" text-anchor="end" x="${w - right - 4}" y="${Y(r.rate) - 5}">${escaped(r.name + " " + scaled(r.rate, "op/s"))}</text>`;
   for (const p of points) {
@@ -83,12 +85,20 @@ costPane.restyle = function () {
   const at = f.sizes.map(([n, v]) => n + " = " + v).join(", ");
   const total = f.operations.reduce((s, o) => s + o.count, 0);
   if (f.operations.length) charts.append(chart("Operations", (at ? "at " + at + "; " : "") + "an fma counts as two", bars(f.operations.map((o) => ({name: o.kind, value: o.count})), "operations")));
+  if (f.stages.length) {
+    const list = element("ol", {style: "margin:6px 0 0;padding-left:20px"}, ...f.losses.slice(0, 5).map((text) => element("li", {style: "margin-bottom:4px"}, text)));
+    const worst = chart("Worst first", f.losses.length ? "what costs a tenth or more of what the stages do at best" : "nothing costs a tenth of what full vectors take that touch each byte once", "");
+    if (f.losses.length) worst.append(list);
+    charts.append(worst);
+  }
   const known = f.operations.filter((o) => o.rate > 0);
   if (f.bandwidth && known.length && f.arguments > 0) {
-    const points = known.map((o) => ({name: o.kind, x: total / f.arguments, rate: o.rate}));
-    charts.append(chart("Roofline of the " + f.model, `each argument once: ${scaled(f.arguments, "B")}; memory ${scaled(f.bandwidth, "B/s")}`, roofline(points, known.map((o) => ({name: o.kind, rate: o.rate})), f.bandwidth)));
+    const name = (o) => known.length > 1 ? o.kind : "";
+    const points = known.map((o) => ({name: [name(o), "each byte once"].filter(Boolean).join(", "), x: total / f.arguments, rate: o.rate}));
+    if (f.requested > f.arguments) points.push(...known.map((o) => ({name: [name(o), "as requested"].filter(Boolean).join(", "), x: total / f.requested, rate: o.rate})));
+    charts.append(chart("Roofline of the " + f.model, `arguments ${scaled(f.arguments, "B")}, requested ${scaled(f.requested, "B")}; memory ${scaled(f.bandwidth, "B/s")}`, roofline(points, known.map((o) => ({name: o.kind, rate: o.rate})), f.bandwidth)));
   } else if (total > 0 && f.arguments > 0) {
-    charts.append(chart("Intensity", `${(total / f.arguments).toPrecision(4)} operations for each byte of the arguments (${scaled(f.arguments, "B")}, each once). The table of the target has no operations or bytes a second, so no roof is drawn.`, bars(f.stages.filter((s) => s.operations > 0).flatMap((s) => s.caches.map((c) => ({name: s.name + " L" + c.level, value: c.intensity, text: c.moved > 0 ? c.intensity.toPrecision(3) + " operations a byte" : "nothing moves", second: c.level === 2}))), "")));
+    charts.append(chart("Intensity", `${(total / f.arguments).toPrecision(4)} operations for each byte of the arguments (${scaled(f.arguments, "B")}, each once). The table of the target has no operations or bytes a second, so no roof is drawn.`, bars(f.stages.filter((s) => s.operations > 0).flatMap((s) => s.caches.map((c) => ({name: s.name + " L" + c.level, value: c.intensity, text: c.moved > 0 ? c.intensity.toPrecision(3) + " operations a byte" : "nothing moves"}))), "")));
   }
   if (f.stages.length) {
     charts.append(chart("Points of the stages", "light: the points that differ; what is longer is computed again", bars(f.stages.map((s) => ({name: s.name, value: s.points, of: s.distinct, text: scaled(s.points, "points") + (s.lanes ? ", lanes " + Math.round(s.lanes * 100) + " %" : ", no vectors")})), "points")));
@@ -103,7 +113,13 @@ costPane.restyle = function () {
       const least = Math.min(...l.limits.map((x) => x.blocks)), share = Math.round(100 * least * l.warps[0] / l.warps[1]);
       charts.append(chart("Occupancy of " + l.name, note + `. ${least * l.warps[0]} of ${l.warps[1]} warps (${share} %)`, bars(l.limits.map((x) => ({name: x.name, value: x.blocks, second: x.blocks === least, text: x.blocks + " blocks" + (x.blocks === least ? ", the limit" : "")})), "")));
     } else charts.append(chart("Launch " + l.name, note, ""));
-    for (const a of l.accesses) charts.append(chart(`${a.buffer} ${a.store ? "store" : "load"}, ${a.shared ? "shared" : "global"}`, `the first warp of ${l.name}, ${a.size} bytes a lane`, warpPicture(a)));
+    const alike = new Map();  // accesses that differ only in where they begin
+    for (const a of l.accesses) {
+      const key = JSON.stringify([a.buffer, a.store, a.size, a.bytes.map((b) => b - a.bytes[0])]);
+      if (alike.has(key)) ++alike.get(key).n;
+      else alike.set(key, {a, n: 1});
+    }
+    for (const {a, n} of alike.values()) charts.append(chart(`${a.buffer} ${a.store ? "store" : "load"}, ${a.shared ? "shared" : "global"}`, `the first warp of ${l.name}, ${a.size} bytes a lane${n > 1 ? "; " + n + " accesses alike" : ""}`, warpPicture(a)));
   }
   charts.append(chart("In words", "", `<pre>${escaped(f.text)}</pre>`, true));
   this.body.replaceChildren(charts);
