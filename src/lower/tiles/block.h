@@ -98,6 +98,7 @@ class BlockLowering {
   std::vector<Id> where(const std::vector<Expr>& conditions, std::vector<Id> otherwise,
                         const std::function<std::vector<Id>()>&);
   std::vector<Expr> of_points() const;
+  std::vector<Id> zeros(const std::vector<Expr>& of);  // over the points, a tile for each
   void find_indices();
   Current& now() { return *nests_.back(); }
 

@@ -162,8 +162,23 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
 void BlockLowering::start_sums() {
   Current& c = now();
   done_.clear();
-  for (const Expr& e : c.stage->inits) c.sums.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
+  const bool loads = std::any_of(c.stage->inits.begin(), c.stage->inits.end(), [](const Expr& e) { return ir::has_load(e); });
+  std::vector<Expr> points = loads ? of_points() : std::vector<Expr>{};
+  const std::vector<Expr> some_point = apart(points, c.spatial);
+  c.sums = where(some_point, some_point.empty() ? std::vector<Id>{} : zeros(c.stage->inits), [&] {
+    std::vector<Id> starts;
+    for (const Expr& e : c.stage->inits) starts.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
+    return starts;
+  });
   done_.clear();
+}
+
+std::vector<BlockLowering::Id> BlockLowering::zeros(const std::vector<Expr>& of) {
+  std::vector<Id> all;
+  std::vector<std::int64_t> extents;
+  for (const TileDimension& d : now().spatial) extents.push_back(d.width);
+  for (const Expr& e : of) all.push_back(b_.constant(zero_of(e.type()), extents));
+  return all;
 }
 
 // Adds the terms at the dimensions of the tile to the sums; those where the conditions do not hold are none.
@@ -308,12 +323,8 @@ void BlockLowering::block(const Stmt& s) {
   std::vector<Expr> points = of_points();
   const std::vector<Expr> some_point = apart(points, c.spatial);
   if (!c.stage->is_reduction()) {
-    std::vector<Id> values, none;
-    std::vector<std::int64_t> extents;
-    for (const TileDimension& d : c.spatial) extents.push_back(d.width);
-    for (const Expr& e : c.stage->values)
-      if (!some_point.empty()) none.push_back(b_.constant(zero_of(e.type()), extents));
-    values = where(some_point, none, [&] {
+    const std::vector<Id> none = some_point.empty() ? std::vector<Id>{} : zeros(c.stage->values);
+    const std::vector<Id> values = where(some_point, none, [&] {
       std::vector<Id> computed;
       for (const Expr& e : c.stage->values) computed.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
       return computed;
