@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "launch_steps.h"
 #include "measures.h"
 #include "schedule/primitives/draw.h"
 #include "steps.h"
@@ -55,14 +56,15 @@ class Tiler {
 
   // Another program of the same meaning: a move of those that leave something to tile.
   void change() {
-    static constexpr const char* moves[] = {"inline", "rfactor", "cache_read", "cache_write", "split",
+    static constexpr const char* moves[] = {"inline", "rfactor", "cache_read", "cache_write",
                                             "fuse",   "reorder", "clone",      "roll"};
     const auto drawn = draw_named(source_, p(), target_, moves[source_.pick(std::size(moves))]);
     if (!drawn || (drawn->reassociates && !regroup_)) return;
     std::vector<schedule::Step> steps{drawn->step};
     steps.insert(steps.end(), drawn->then.begin(), drawn->then.end());
     for (const schedule::Step& s : steps)
-      if (!apply(s.primitive.c_str(), s.args)) return;
+      if (!apply(s.primitive.c_str(), s.args)) break;
+    for (const schedule::Step& s : store_in_global(p())) apply(s.primitive.c_str(), s.args);
   }
 
   std::vector<Id> computed() const {
@@ -151,6 +153,9 @@ class Tiler {
 
   // By the least width that the extent is proved to have room in, or the next.
   bool dimension(Id id) {
+    const Stmt* own = statement(id);
+    const auto& inside = own->body();
+    if (inside.size() != 1 || !(inside[0].is<ir::BlockStmt>() || ir::is_loop(inside[0], ir::LoopKind::tile))) return false;
     const std::int64_t n = constant_extent(id);
     if (n > 0 && (n & (n - 1)) == 0 && !source_.one_in(4)) return apply("as_tile", {loop(id)}).has_value();
     for (std::int64_t width = 1; width <= 64; width *= 2)

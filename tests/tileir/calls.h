@@ -42,6 +42,12 @@ void each_call(const ir::Program& p, const std::vector<TileLaunch>& launches, in
   std::map<ir::Id, interp::Actual*> actuals;
   std::map<ir::Id, interp::Array> between;  // what launches store for later ones: NaN, or 1, until then
   for (std::size_t i = 0; i < args.size(); ++i) actuals[p.arguments[i].id] = &args[i];
+  // As an entry does, which launches nothing where no output has an element.
+  const bool any = std::any_of(args.begin(), args.end(), [&](const interp::Actual& a) {
+    const ir::Argument& of = p.arguments[static_cast<std::size_t>(&a - args.data())];
+    return of.kind == ir::ArgumentKind::output && a.array.elements() > 0;
+  });
+  if (!any) return;
   for (const TileLaunch& l : launches) {
     interp::TileCall call{{}, {}, {}};
     for (std::size_t i = 0; i < l.parameters.size(); ++i) {

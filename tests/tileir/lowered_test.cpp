@@ -253,3 +253,59 @@ TEST_CASE("stages between launches lie in memory, from the first place that is r
   CHECK(ir::text(of_high.extents[1]) == "18");
   same(built, s, {{{"R", 3}}, {{"R", 8}}, {{"R", 21}}});
 }
+
+// y(i) by a schedule that splits i twice: the guards of the outer part are the same for a whole tile.
+TEST_CASE("tiles without a point load and store nothing") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N, 12}), y = lang::make_output("y", f32, {N});
+  Axis k{"k", 12};
+  Tensor total = compute("total", {N}, [&](Var i) { return sum(x(i, k), k).from(x(i, 3)); });
+  const lang::Built built = (lang::bind(y, total), lang::build_program("guarded", {x, y}));
+  for (const bool tiles_of_terms : {false, true}) {
+    Schedule s = scheduled(built);
+    auto [io, ii] = s[total].split(s[total].spatial<1>()[0], 4);
+    auto [ia, ib] = s[total].split(ii, 3);
+    auto [ko, ki] = s[total].split(s[total].reduction(), 8);
+    s[total].reorder(io, ia, ib, ko, ki).bind(io, gpu::block_x);
+    if (tiles_of_terms) s[total].as_tile(ki);
+    same(built, s, {{{"N", 1}}, {{"N", 4}}, {{"N", 9}}});
+  }
+}
+
+TEST_CASE("sums under conditions of their points, of both, and of no term") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"}, K{"K"};
+  Tensor x = lang::make_input("x", f32, {N, K}), y = lang::make_output("y", f32, {N}), z = lang::make_output("z", f32, {N});
+  Axis k{"k", K}, l{"l", K};
+  Tensor even = compute("even", {N}, [&](Var i) { return sum(x(i, k), k.where(i % 2 == 0)); });
+  Tensor positive = compute("positive", {N}, [&](Var i) { return sum(x(i, l), l.where(l + i < N)); });
+  const lang::Built built = (lang::bind(y, even), lang::bind(z, positive), lang::build_program("conditions", {x, y, z}));
+  Schedule s = scheduled(built);
+  for (const Tensor& t : {even, positive}) {
+    auto [io, ii] = s[t].split(s[t].spatial<1>()[0], 4);
+    auto [ko, ki] = s[t].split(s[t].reduction(), 8);
+    s[t].reorder(io, ko, ii, ki).bind(io, gpu::block_x).as_tile(ii, ki);
+  }
+  same(built, s, {{{"N", 1}, {"K", 0}}, {{"N", 6}, {"K", 9}}});
+}
+
+TEST_CASE("8-bit floats: maxima, and as conditions") {
+  for (const Type type : {e4m3, e5m2}) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor x = lang::make_input("x", type, {N, 8}), y = lang::make_output("y", type, {N}),
+           z = lang::make_output("z", bool_, {N, 8});
+    Axis k{"k", 8};
+    Tensor most = compute("most", {N}, [&](Var i) { return maximum(x(i, k), k); });
+    Tensor any = compute("any", {N, 8}, [&](Var i, Var j) { return bool_(x(i, j)); });
+    const lang::Built built = (lang::bind(y, most), lang::bind(z, any), lang::build_program("narrow", {x, y, z}));
+    Schedule s = scheduled(built);
+    auto [io, ii] = s[most].split(s[most].spatial<1>()[0], 4);
+    s[most].bind(io, gpu::block_x).as_tile(ii, s[most].reduction());
+    auto [a, b] = s[any].spatial<2>();
+    auto [ao, ai] = s[any].split(a, 2);
+    s[any].bind(ao, gpu::block_x).as_tile(ai, b);
+    same(built, s, {{{"N", 1}}, {{"N", 7}}});
+  }
+}

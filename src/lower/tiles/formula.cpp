@@ -65,6 +65,7 @@ Id BlockLowering::full(const Expr& e, const Dimensions& dims) { return full(tile
 
 Id BlockLowering::tile(const Expr& e, const Dimensions& dims) {
   if (const auto it = done_.find(e.node()); it != done_.end()) return it->second;
+  if (e.type().is_packed()) refuse("tiles", "elements of at least a byte", "a value of " + ir::text(e.type()), e.node()->where);
   Id result = 0;
   switch (ir::op_of(e)) {
     case Op::int_const:

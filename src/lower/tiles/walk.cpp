@@ -182,8 +182,18 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
 void BlockLowering::start_sums() {
   Current& c = now();
   done_.clear();
-  for (std::size_t k = 0; k < c.stage->inits.size(); ++k)
-    c.sums.push_back(full(spelled(ir::substitute(c.stage->inits[k], c.values)), dimensions(k)));
+  const std::vector<Expr>& inits = c.stage->inits;
+  const bool loads = std::any_of(inits.begin(), inits.end(), [](const Expr& e) { return ir::has_load(e); });
+  std::vector<Expr> points = loads ? of_points() : std::vector<Expr>{};
+  const std::vector<Expr> some_point = apart(points, c.spatial);
+  std::vector<Id> none;
+  for (std::size_t k = 0; k < inits.size() && !some_point.empty(); ++k) none.push_back(zero(inits[k].type(), dimensions(k)));
+  c.sums = where(some_point, none, [&] {
+    std::vector<Id> starts;
+    for (std::size_t k = 0; k < inits.size(); ++k)
+      starts.push_back(full(spelled(ir::substitute(inits[k], c.values)), dimensions(k)));
+    return starts;
+  });
   done_.clear();
 }
 
@@ -211,6 +221,12 @@ void BlockLowering::add_one_term(const std::vector<Expr>& values, const std::vec
   for (std::size_t k = 0; k < next.size(); ++k)
     c.sums[k] = inside ? b_.apply(Op::select, {full(inside, dimensions(k)), next[k], c.sums[k]}) : next[k];
   done_.clear();
+}
+
+BlockLowering::Id BlockLowering::zero(Type type, const Dimensions& dims) {
+  std::vector<std::int64_t> extents;
+  for (const TileDimension& d : dims) extents.push_back(d.width);
+  return b_.constant(zero_of(type), extents);
 }
 
 // Adds the terms at the dimensions of the tile to the sums; those where the conditions do not hold are none.
@@ -341,12 +357,10 @@ void BlockLowering::block(const Stmt& s) {
   std::vector<Expr> points = of_points();
   const std::vector<Expr> some_point = apart(points, c.spatial);
   if (!c.stage->is_reduction()) {
-    std::vector<Id> values, none;
-    std::vector<std::int64_t> extents;
-    for (const TileDimension& d : c.spatial) extents.push_back(d.width);
-    for (const Expr& e : c.stage->values)
-      if (!some_point.empty()) none.push_back(b_.constant(zero_of(e.type()), extents));
-    values = where(some_point, none, [&] {
+    std::vector<Id> none;
+    for (std::size_t k = 0; k < c.stage->values.size() && !some_point.empty(); ++k)
+      none.push_back(zero(c.stage->values[k].type(), c.spatial));
+    const std::vector<Id> values = where(some_point, none, [&] {
       std::vector<Id> computed;
       for (const Expr& e : c.stage->values) computed.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
       return computed;
