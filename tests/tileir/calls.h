@@ -73,7 +73,8 @@ void each_call(const ir::Program& p, const std::vector<TileLaunch>& launches, in
       std::vector<std::int64_t> shape;
       for (const ir::tile::Extent& e : tensor.extents) shape.push_back(extent(e));
       const auto unwritten = [&](auto) { return tensor.element.is_float() ? std::nan("") : 1.0; };
-      call.tensors.push_back(&between.try_emplace(l.tensors[t], interp::Array::make(tensor.element, shape, unwritten)).first->second);
+      call.tensors.push_back(
+          &between.try_emplace(l.tensors[t], interp::Array::make(tensor.element, shape, unwritten)).first->second);
     }
     for (std::size_t d = 0; d < 3; ++d) call.grid[d] = number(l.grid[d], symbols);
     with(l, call);

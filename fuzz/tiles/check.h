@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "check.h"
+#include "fuzz/check.h"
 
 namespace fuzz {
 

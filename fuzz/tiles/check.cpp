@@ -1,4 +1,4 @@
-#include "tiles.h"
+#include "fuzz/tiles/check.h"
 
 #include <algorithm>
 
@@ -7,11 +7,11 @@
 #include <ashlar/lower/tiles.h>
 #include <ashlar/schedule/schedule.h>
 
-#include "arguments.h"
-#include "forced.h"
-#include "forms.h"
-#include "measures.h"
-#include "rounding.h"
+#include "fuzz/arguments.h"
+#include "fuzz/forced.h"
+#include "fuzz/forms.h"
+#include "fuzz/measures.h"
+#include "fuzz/rounding.h"
 #include "tests/tileir/calls.h"
 
 namespace fuzz {

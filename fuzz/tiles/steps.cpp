@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "launch_steps.h"
-#include "measures.h"
+#include "fuzz/launch_steps.h"
+#include "fuzz/measures.h"
 #include "schedule/primitives/draw.h"
-#include "steps.h"
-#include "tiles.h"
+#include "fuzz/steps.h"
+#include "fuzz/tiles/check.h"
 
 namespace fuzz {
 namespace {
