@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apps/support/tensor.h"
+#include "bench/kernels/product_shapes.h"
 #include "bench/peers/onednn_library.h"
 #include "bench/peers/peers.h"
 #include "bench/arrays.h"
@@ -125,19 +126,7 @@ void matmul_suite(Report& report, const Machine& machine) {
   if (const char* forced = std::getenv("OPENBLAS_CORETYPE"))
     report.note(std::string("OPENBLAS_CORETYPE=") + forced +
                 " chose OpenBLAS's kernels: not what it would take on this machine");
-  struct Shape {
-    std::int64_t M, N, K;
-  };
-  for (const auto& [M, N, K] : {Shape{64, 64, 64},
-                                {128, 128, 128},
-                                {256, 256, 256},
-                                {512, 512, 512},
-                                {1024, 1024, 1024},
-                                {2048, 2048, 2048},
-                                {1023, 1023, 1023},
-                                {1000, 700, 900},
-                                {1, 4096, 4096},
-                                {8, 4096, 4096}}) {
+  for (const auto& [M, N, K] : matmul_shapes) {
     Problem p(M, N, K);
     const std::string shape = fmt::format("{}x{}x{}", M, N, K);
     const double work = 2.0 * static_cast<double>(M) * static_cast<double>(N) * static_cast<double>(K);

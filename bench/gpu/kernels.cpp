@@ -115,16 +115,7 @@ std::int64_t multiprocessors() {
 ir::Kernel kernel_named(const std::string& name, const std::string& target) {
   for (const auto& [known, make] : cuda::operators())
     if (known == name) return make(target);
-  if (name == "mma_product")
-    return mma_product(target, {.half = bf16,
-                                .stages = 3,
-                                .tile_m = 128,
-                                .tile_n = 128,
-                                .warp_m = 64,
-                                .warp_n = 64,
-                                .virtual_threads = false,
-                                .matrices = true,
-                                .whole = true});
+  if (name == "mma_product") return mma_product(target, mma_operators::whole_tiles(bf16));
   if (name.rfind("ashlar-ops ", 0) == 0) return library_kernel(name.substr(11), target);
   if (name == "gpu_matmul f32") return product_by_family(f32, target);
   if (name == "gpu_matmul bf16") return product_by_family(bf16, target);

@@ -8,10 +8,8 @@ namespace ashlar::test {
 
 namespace {
 
-struct Scanned : recurrences::Made {
-  Schedule s{built, Target::parse("x86-64-v3")};
-  Tensor y = state[0];
-  explicit Scanned(const char* name, bool apart = false) : Made(recurrences::named(name), apart) {}
+struct Scanned : recurrences::WithSchedule {
+  using WithSchedule::WithSchedule;
   Loop along(std::size_t dim = 1) { return s[y].spatial<2>()[dim]; }
 };
 

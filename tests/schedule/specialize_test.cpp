@@ -78,11 +78,13 @@ TEST_CASE("the condition is a fact in its variant, and its opposite one beside i
   auto [y, x] = t.s[t.out].spatial<2>();
   Schedule& whole = t.s.specialize(t.W % 8 == 0);
   CHECK_FALSE(whole.attempt([&, l = x] { whole[t.out].split(l, 8, Tail::exact); }));
-  CHECK(t.s.attempt([&, l = x] { t.s[t.out].split(l, 8, Tail::exact); }));
+  says(refusal(t.s, [&, l = x] { t.s[t.out].split(l, 8, Tail::exact); }),
+       {"expected an extent of x of out that 8 divides", "found W", "W = 1"});
   Blur u;
   auto [v, w] = u.s[u.out].spatial<2>();
   Schedule& narrow = u.s.specialize(u.W < 8);
-  CHECK(narrow.attempt([&, l = w] { narrow[u.out].split(l, 8, Tail::shift); }));
+  says(refusal(narrow, [&, l = w] { narrow[u.out].split(l, 8, Tail::shift); }),
+       {"expected an extent of x of out of at least 8", "found W"});
   CHECK_FALSE(u.s.attempt([&, l = w] { u.s[u.out].split(l, 8, Tail::shift); }));
   u.same(3, 7), u.same(3, 9);
 }

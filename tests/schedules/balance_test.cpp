@@ -1,6 +1,8 @@
 // How the work of the bench's kernels, and of the same programs by default, falls to pools of 2 to 64 workers: by counts, which
 // no machine needs to have so many. The page golden/balance.txt has, for each, the work of the busiest worker beside the mean:
 // at most 1.15. What exceeds it is listed below, with the reason, and marked on the page.
+#include <span>
+
 #include <fmt/core.h>
 
 #include <doctest/doctest.h>
@@ -19,6 +21,7 @@
 #include "bench/kernels/attention_kernel.h"
 #include "bench/kernels/conv_kernel.h"
 #include "bench/kernels/memory_kernels.h"
+#include "bench/kernels/product_shapes.h"
 #include "tests/golden.h"
 #include "tests/support/worker_share.h"
 
@@ -123,15 +126,7 @@ void balanced(const std::string& name, const Target& target, const Extents& exte
 }
 
 void products(const Target& target) {
-  for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{128, 128, 128},
-                                                                        {256, 256, 256},
-                                                                        {512, 512, 512},
-                                                                        {1024, 1024, 1024},
-                                                                        {2048, 2048, 2048},
-                                                                        {1023, 1023, 1023},
-                                                                        {1000, 700, 900},
-                                                                        {1, 4096, 4096},
-                                                                        {8, 4096, 4096}})
+  for (const auto& [m, n, k] : std::span(bench::matmul_shapes).subspan(1))  // the first runs on one thread
     balanced<product::Matmul>("matmul " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k), target,
                               {{"M", m}, {"N", n}, {"K", k}});
   const Extents cube{{"M", 1024}, {"N", 1024}, {"K", 1024}};

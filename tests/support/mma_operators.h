@@ -56,19 +56,6 @@ struct Options {
   bool virtual_threads = true, relu = false, matrices = false, whole = false;  // matrices: fragments by ldmatrix
 };
 
-// Whole tiles of 128 x 128, each warp with 64 x 64 of it, fragments by ldmatrix.
-inline Options whole_tiles(Type half) {
-  return {.half = half,
-          .stages = 3,
-          .tile_m = 128,
-          .tile_n = 128,
-          .warp_m = 64,
-          .warp_n = 64,
-          .virtual_threads = false,
-          .matrices = true,
-          .whole = true};
-}
-
 struct Product {
   lang::DefinitionScope scope;
   Symbol M, N, K;
@@ -136,5 +123,18 @@ struct Product {
     acc.decompose_init(ko).tensorize(ci, mma_m16n8k16(o.half));
   }
 };
+
+// Whole tiles of 128 x 128, each warp with 64 x 64 of it, fragments by ldmatrix.
+inline Options whole_tiles(Type half) {
+  return {.half = half,
+          .stages = 3,
+          .tile_m = 128,
+          .tile_n = 128,
+          .warp_m = 64,
+          .warp_n = 64,
+          .virtual_threads = false,
+          .matrices = true,
+          .whole = true};
+}
 
 }  // namespace mma_operators

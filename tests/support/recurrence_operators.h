@@ -9,6 +9,7 @@
 
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
+#include <ashlar/schedule/schedule.h>
 
 namespace recurrences {
 
@@ -253,5 +254,12 @@ inline std::vector<std::vector<int>> expected(const Operator& o, int R, int T, b
       for (int& v : y) v = static_cast<int>(static_cast<unsigned>(v) + 1u);
   return out;
 }
+
+// One of them with a schedule for a processor.
+struct WithSchedule : Made {
+  Schedule s{built, Target::parse("x86-64-v3")};
+  Tensor y = state[0];
+  explicit WithSchedule(const char* name, bool apart = false) : Made(named(name), apart) {}
+};
 
 }  // namespace recurrences

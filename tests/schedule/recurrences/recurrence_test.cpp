@@ -9,10 +9,8 @@ namespace ashlar::test {
 
 namespace {
 
-struct Recurrence : recurrences::Made {
-  Schedule s{built, Target::parse("x86-64-v3")};
-  Tensor y = state[0];
-  explicit Recurrence(const char* name, bool apart = false) : Made(recurrences::named(name), apart) {}
+struct Recurrence : recurrences::WithSchedule {
+  using WithSchedule::WithSchedule;
   void golden(const std::string& name) const { CHECK(::golden("schedule/golden/recurrence_" + name + ".txt", s.text()) == ""); }
   std::array<Loop, 2> loops() { return s[y].spatial<2>(); }
 };
