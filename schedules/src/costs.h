@@ -25,6 +25,8 @@ constexpr std::int64_t few_values = 16, block_of_lines = 32, rows_of_window = 8;
 constexpr double many_pieces = 512;  // eight for each of 64 threads: the busiest has an eighth more than the mean at most
 constexpr std::int64_t most_of_quotient = 16;  // points along x that share x / n
 constexpr double costly_term = 12;             // operations of a term whose rows are worth lanes; a gathered element is a few
+constexpr double costly_merge = 12;            // operations of a reducer that rows go through side by side
+constexpr std::int64_t merges_side_by_side = 4;
 }  // namespace plan
 
 // ---- classify.cpp, families.cpp: which family a stage is of ----------------------------------------------------------------
