@@ -25,6 +25,8 @@ constexpr std::int64_t few_values = 16, block_of_lines = 32, rows_of_window = 8;
 constexpr double many_pieces = 512;  // eight for each of 64 threads: the busiest has at most an eighth more than the mean
 constexpr std::int64_t most_of_quotient = 16;  // points along x that share x / n
 constexpr double costly_term = 12;             // operations of a term for which gathering rows into lanes pays off
+constexpr double costly_merge = 12;            // operations of a reducer for which rows are merged side by side
+constexpr std::int64_t merges_side_by_side = 4;
 }  // namespace plan
 
 // ---- classify.cpp, families.cpp: which family a stage is of ----------------------------------------------------------------

@@ -208,6 +208,8 @@ bool gathers_little(const ir::Program&, const ir::Stage&);          // few opera
 void unroll_terms(Draft&, Id stage, const Tile&);                   // the innermost ones, while the code stays small
 void last_in_memory(Draft&, Id stage, int dim);                     // its dimension, of up to five
 bool regroups(const Draft&, const ir::Stage&);                      // reductions.cpp: may its terms be grouped otherwise?
+// The rows of a strip, each with a vector of partial results, which are merged row beside row.
+void merge_rows_of_strip(Draft&, Id stage, const Tile&);
 // `terms`: the approximate number, if bounds depend on outer loops; 0: the number in the nest.
 void reduce_in_lanes(Draft&, Id stage, double terms = 0);
 void reduce_all(Draft&, Id stage);

@@ -11,7 +11,8 @@
 //
 // Where each result takes a division or a function of its own, r is in lanes: the divider takes as long for one as for four.
 //
-// Every result adds its terms in order, so no bit differs.
+// Every result adds its terms in order, so no bit differs. Where sums may be regrouped, each c has sums of its own, which are
+// added behind the row: an addition then waits for that of the e before, not for those of three c.
 #include <algorithm>
 
 #include <ashlar/schedules/lanes.h>
@@ -64,6 +65,10 @@ std::optional<Few> few_of(const Draft& d, const ir::Stage& s) {
   return share ? std::optional(f) : std::nullopt;
 }
 
+const std::string& name_of_term(const ir::Stage& s, Id variable) {
+  return std::find_if(s.iters.begin(), s.iters.end(), [&](const ir::IterVar& v) { return v.id == variable; })->name;
+}
+
 // Whether the term divides, or calls a function, for each value of the variable.
 bool costs_each(const ir::Stage& s, Id variable) {
   bool found = false;
@@ -83,7 +88,7 @@ bool few_results_together(Draft& d, Id id, bool parallel) {
   const ir::Stage s = d.stage(id);
   const auto few = few_of(d, s);
   if (!few) return false;
-  const auto steps = [&](bool lanes) {
+  const auto steps = [&](bool lanes, bool apart = false) {
     const Stage stage = d.handle(id);
     const Stage sums = d.s.cache_write(stage, Scope::stack, d.where);
     d.made(sums.id(), id);
@@ -115,8 +120,20 @@ bool few_results_together(Draft& d, Id id, bool parallel) {
           if (s.iters[k].id == v) r.push_back(d.stage(sums.id()).iters[k].id);
       return r;
     };
-    const std::vector<Loop> blocks = of(sums, own(few->blocks)), inner = of(sums, own(few->results));
+    std::vector<Loop> blocks = of(sums, own(few->blocks)), inner = of(sums, own(few->results));
     in_order(sums, {of(sums, own(few->rows)), of(sums, own(few->terms)), blocks, inner});
+    if (apart) {
+      const Stage each = sums.rfactor(blocks.front(), d.where);
+      d.made(each.id(), id);
+      each.compute_at(rows.back(), d.where);
+      each.store_in(Scope::stack, d.where);
+      std::vector<Loop> order = whole_loops(d, each, true), points = whole_loops(d, each, false);
+      points.erase(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(few->rows.size()));
+      order.push_back(points.back());  // the terms of a block, each with a sum of its own
+      order.insert(order.end(), points.begin(), points.end() - 1);
+      reorder(d, each, order);
+      for (const Loop& l : points) each.unroll(l, d.where);
+    }
     for (const Loop& l : blocks) sums.unroll(l, d.where);
     for (const Loop& l : inner) lanes ? sums.vectorize(l, d.where) : sums.unroll(l, d.where);
     for (const Loop& l : results) stage.unroll(l, d.where);
@@ -125,6 +142,12 @@ bool few_results_together(Draft& d, Id id, bool parallel) {
   };
   const bool lanes = few->results.size() == 1 && costs_each(s, few->results.front()) && lanes_of(d, s) >= most_of_one;
   if (lanes && d.attempt(id, "the results of a row in lanes, its terms one after the other", [&] { steps(true); })) return true;
+  // Additions of integers wait for one cycle.
+  const bool floats = d.program().buffer(s.buffers.front()).type.is_float();
+  const bool apart = floats && few->blocks.size() == 1 && regroups(d, s) && !lanes && few->results.size() == 1;
+  if (apart && d.attempt(id, "the results of a row at once, a sum for each " + name_of_term(s, few->blocks.front()),
+                         [&] { steps(false, true); }))
+    return true;
   return d.attempt(id, "the results of a row at once, its terms one after the other", [&] { steps(false); });
 }
 

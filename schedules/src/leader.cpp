@@ -255,6 +255,8 @@ class Leader {
     if (const auto strip = plan.strips.find(id); strip != plan.strips.end()) {
       if (d.family(id).family == Family::matmul)
         sums_of_rows(d, id, strip->second);
+      else if (regroups(d, d.stage(id)))
+        merge_rows_of_strip(d, id, strip->second);
       else
         rows_in_lanes(d, id, strip->second);
       return;

@@ -130,9 +130,51 @@ std::map<Id, Tile> costly_sums_of_strips(Draft& d, const Group& g) {
   return strips;
 }
 
+// What merging two parts costs: the operations of a reducer of the user's own.
+double cost_of_merge(const ir::Stage& s) {
+  double cost = 0;
+  for (const Expr& e : s.reducer.combine)
+    ir::walk(e, [&](const Expr& x) {
+      cost += cost_of(ir::op_of(x));
+      return true;
+    });
+  return cost;
+}
+
+// Rows of the leader that a costly reducer merges. Their lanes are merged in a tree, in which each level waits for the one
+// before: a few rows go through it side by side.
+//
+//   for io                                  4 rows
+//     moments[4] = merge over k of x(i, k)  a vector of partial results a row
+//     for ii                                what needs one row of it
+std::map<Id, Tile> costly_merges_of_strips(Draft& d, const Group& g) {
+  std::map<Id, Tile> strips;
+  int dim = -1;
+  for (const Id id : g.members) {
+    const ir::Stage& s = d.stage(id);
+    const auto dims = spatial_of(s);
+    if (d.family(id).family != Family::row_reduction || s.reducer.kind != ir::ReducerKind::custom || !regroups(d, s) ||
+        cost_of_merge(s) < costly_merge || lanes_of(d, s) < 4)
+      continue;
+    const auto terms = reduce_of(s);
+    if (terms.size() != 1 || dims.empty() || bounds_terms(s, dims.back().id) || d.sizes().from_data(s, terms[0].id) ||
+        terms_beside_few(d, s) || d.sizes().extent(s, terms[0].id) < static_cast<double>(lanes_of(d, s)))
+      continue;
+    const Follow& row = g.follows.at(id).back();
+    const bool few = d.sizes().constant_extent(s, dims.back().id).value_or(merges_side_by_side) < merges_side_by_side;
+    if (row.dim < 0 || row.scale != 1 || row.lo != 0 || row.hi != 0 || (dim >= 0 && row.dim != dim) || few) continue;
+    dim = row.dim;
+    Tile t;
+    t.columns = t.rows = static_cast<int>(dims.size()) - 1, t.rows_by = t.columns_by = merges_side_by_side;
+    strips.emplace(id, t);
+  }
+  return strips;
+}
+
 std::map<Id, Tile> strips_of(Draft& d, const Group& g) {
   std::map<Id, Tile> strips = products_of_strips(d, g);
-  return strips.empty() ? costly_sums_of_strips(d, g) : strips;
+  if (strips.empty()) strips = costly_sums_of_strips(d, g);
+  return strips.empty() ? costly_merges_of_strips(d, g) : strips;
 }
 
 // The decisions of plan_of, in order. Each may use the results of the previous ones.

@@ -149,6 +149,24 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
             steps, "one term after the other");
 }
 
+void merge_rows_of_strip(Draft& d, Id id, const Tile& tile) {
+  const Stage stage = d.handle(id);
+  const int rows = static_cast<int>(tile.rows_by), lanes = lanes_of(d, d.stage(id));
+  const auto steps = [&] {
+    const std::size_t before = d.s.scheduled().trace.size();
+    const Split split = stage.split(loop_over(d, stage, spatial_of(d.stage(id)).back().id), rows, Tail::guard, d.where);
+    const detail::InterleavedRows together{rows, split.outer, split.inner, static_cast<std::size_t>(tile.rows), true};
+    if (!detail::reduce_in_lanes(d.s, stage, split.inner, loops_of(d, stage, true).back(), lanes, 1, d.where, together))
+      refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", d.stage(id).name, d.where);
+    schedule::finish(d.s.scheduled(), d.s.target());
+    require_fits(d, before);
+  };
+  if (!d.attempt(id, count(rows) + " rows side by side, each in a vector of " + std::to_string(lanes), steps,
+                 "one row after the other"))
+    reduce_in_lanes(d, id);
+  on_stack(d, id);
+}
+
 void reduce_all(Draft& d, Id id) {
   const auto terms = reduce_of(d.stage(id));
   if (terms.empty() || !may_regroup(d, id)) return;

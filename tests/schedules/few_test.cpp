@@ -63,6 +63,25 @@ TEST_CASE("by default: results of a row that each divide are in lanes") {
   CHECK(force(i32, divided).has("force", "the results of a row at once"));
 }
 
+TEST_CASE("by default: results of rows of blocks have a sum for each term of a block, where sums may be regrouped") {
+  lang::DefinitionScope scope;
+  const Symbol Z{"Z", {.min = 1}};
+  const Tensor first = input("first", i32, {N + 1}), col = input("col", i32, {Z}), block = input("block", f64, {Z, 3, 3}),
+               x = input("x", f64, {N, 3});
+  const Axis c{"c", 3};
+  const Tensor y = compute("y", {N, 3}, [&](Var i, Var r) {
+    const Axis e{"e", in_range(min(first(i), first(i + 1)) % (Z + 1), 0, Z + 1), in_range(first(i + 1) % (Z + 1), 0, Z + 1)};
+    return sum(block(e, r, c) * x(in_range(col(e) % N, 0, N), c), {e, c});
+  });
+  for (const bool regroup : {true, false}) {
+    const Scheduled s({first, col, block, x}, {y}, {.regroup = regroup});
+    CHECK(s.has("y", regroup ? "the results of a row at once, a sum for each c"
+                             : "the results of a row at once, its terms one after the other"));
+    CHECK(!loops_over(kernel_of(s), 3));
+    for (const std::int64_t n : {1, 2, 9}) s.same({{n + 1}, {20}, {20, 3, 3}, {n, 3}, {n, 3}});
+  }
+}
+
 TEST_CASE("by default: a recurrence keeps a row of a few vectors in registers") {
   lang::DefinitionScope scope;
   const auto sums = [](int width) {

@@ -1,5 +1,7 @@
 // Sums inside of the loops of what reads them, by default: products in strips of the reader's rows, rows of sums in tiles of
-// their own, and rows that keep their order side by side.
+// their own, and rows side by side that keep their order or merge costly partial results.
+#include <limits>
+
 #include "tests/schedules/by_default.h"
 
 using namespace by_default_test;
@@ -97,4 +99,39 @@ TEST_CASE("by default: rows whose sums keep their order are lanes where each ter
   }
   CHECK_FALSE(Scheduled({two}, {logs(two, 2)}, {.regroup = false}).has("total", "lanes"));
   CHECK_FALSE(Scheduled({x}, {logs(x, R)}).has("total", "one term after the other"));
+}
+
+TEST_CASE("by default: rows that a costly reducer merges go through the tree of their lanes side by side") {
+  lang::DefinitionScope scope;
+  const Symbol B{"B"}, R{"R"}, N{"N", {.min = 1}};
+  const Axis k{"k", N};
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // The largest value with the number of places that have it, and the smallest with that of its places.
+  const auto extremes = reducer(
+      "extremes", {f32, f32, f32, f32}, {-infinity, 0, infinity, 0},
+      [](Values<4> a, Values<4> b) {
+        const Expr most = select(a[0] < b[0], b[1], select(b[0] < a[0], a[1], a[1] + b[1]));
+        const Expr least = select(b[2] < a[2], b[3], select(a[2] < b[2], a[3], a[3] + b[3]));
+        return values(max(a[0], b[0]), most, min(a[2], b[2]), least);
+      },
+      Order::any);
+  const auto places = [&](const Tensor& x, const Extent& rows) {
+    const auto [top, tops, low, lows] = compute(
+        "extremes", {{"b", B}, {"r", rows}}, [&](Var b, Var r) { return extremes(values(x(b, r, k), 1, x(b, r, k), 1), k); });
+    return compute("y", {{"b", B}, {"r", rows}, {"n", N}},
+                   [&, top = top, tops = tops, low = low, lows = lows](Var b, Var r, Var n) {
+                     return (x(b, r, n) - top(b, r)) * tops(b, r) + (x(b, r, n) - low(b, r)) * lows(b, r);
+                   });
+  };
+  const Tensor x = input("x", f32, {B, R, N}), two = input("x", f32, {B, 2, N});
+  for (const char* target : {"x86-64-v4", "x86-64-v3"}) {
+    const Scheduled s({x}, {places(x, R)}, {}, target);
+    const bool wide = std::string(target) == "x86-64-v4";
+    CHECK(s.has("extremes", "computed at ro of y"));
+    CHECK(
+        s.has("extremes", wide ? "4 rows side by side, each in a vector of 16" : "4 rows side by side, each in a vector of 8"));
+    for (const std::int64_t n : {1, 5, 16, 40})
+      for (const std::int64_t r : {0, 1, 4, 7}) s.same({{2, r, n}, {2, r, n}});
+  }
+  CHECK_FALSE(Scheduled({two}, {places(two, 2)}).has("extremes", "side by side"));  // too few
 }

@@ -89,6 +89,14 @@ void points_together(const Stage& stage, Loop points, int together, const std::v
   stage.unroll(each, where);
 }
 
+// As points_together, with the lanes of all of them in one vector.
+static void rows_in_one_vector(const Stage& stage, Loop points, int together, std::vector<Loop> terms, Loop lane, Where where) {
+  const Loop each = stage.split(points, together, Tail::guard, where).inner;
+  terms.push_back(each), terms.push_back(lane);
+  stage.reorder(terms, where);
+  stage.vectorize(stage.fuse(each, lane, where), where);
+}
+
 Expr points_along(const Schedule& s, const Stage& stage, std::size_t dim) {
   const ir::IterVar& v = definition(s, stage).iters[dim];
   return v.end.empty() ? Expr() : ir::sub(v.end, v.begin);
@@ -138,6 +146,10 @@ bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, in
       parts[k].store_in(in_memory ? Scope::stack : Scope::registers, where);
       const std::vector<Loop> points = parts[k].spatial_loops(where), of_part = parts[k].reduction_loops(where);
       const Loop last = points.back();
+      if (several && rows.packed && rows.together * number_or(last.extent(where), INT32_MAX) <= 2 * lanes) {
+        rows_in_one_vector(parts[k], points[rows.dim], rows.together, of_part, last, where);
+        continue;
+      }
       std::vector<Loop> inside{last};
       if (number_or(last.extent(where), 0) > lanes) {
         const auto [a, lane] = parts[k].split(last, lanes, Tail::exact, where);
@@ -154,10 +166,16 @@ bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, in
       parts[k].vectorize(inside.back(), where);
       if (inside.size() > 1) parts[k].unroll(inside.front(), where);
     }
-    if (several && rows.each.id() != 0)
+    if (several && rows.each.id() != 0 && rows.packed) {
+      std::vector<Loop> order = stage.reduction_loops(where);
+      order.push_back(rows.each);
+      stage.reorder(order, where);
+      stage.vectorize(rows.each, where);
+    } else if (several && rows.each.id() != 0) {
       stage.unroll(rows.each, where);
-    else if (several)
+    } else if (several) {
       points_together(stage, stage.spatial_loops(where)[rows.dim], rows.together, {}, stage.reduction_loops(where), where);
+    }
   });
 }
 

@@ -34,6 +34,10 @@ constexpr const char* kPasses =
     "early-cse<memssa>,dse,simplifycfg"
     "),globaldce";
 
+// Once lanes_alike has made numbers of vectors.
+constexpr const char* kPassesOnNumbers =
+    "function(early-cse,loop-simplify,lcssa,loop-mssa(licm<allowspeculation>),simplifycfg)";
+
 // For a device: barriers, copies and products stay as many, and where, the kernel has them. What does not change in a loop
 // leaves it: quotients by extents, the row of a tile that a thread copies.
 constexpr const char* kDevicePasses =
@@ -143,7 +147,16 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Passes kind) {
   if (auto error = builder.parsePassPipeline(passes, kind == Passes::host ? kPasses : kDevicePasses))
     throw InternalError("codegen: " + llvm::toString(std::move(error)));
   passes.run(module, modules);
-  if (kind == Passes::host) stores_of_one_lane(module);
+  if (kind != Passes::host) return;
+  if (lanes_alike(module)) {
+    modules.clear(), functions.clear(), loops.clear();
+    llvm::ModulePassManager again;
+    if (auto error = builder.parsePassPipeline(again, kPassesOnNumbers))
+      throw InternalError("codegen: " + llvm::toString(std::move(error)));
+    again.run(module, modules);
+  }
+  nans_apart(module);
+  stores_of_one_lane(module);
 }
 
 namespace {

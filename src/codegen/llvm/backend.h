@@ -22,6 +22,8 @@ std::unique_ptr<llvm::TargetMachine> device_machine(const Target&);  // of a tar
 enum class Passes { host, device };
 void optimise(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
 void stores_of_one_lane(llvm::Module&);  // under a constant mask: they are not left to LLVM
+void nans_apart(llvm::Module&);          // of minima and maxima that a loop accumulates
+bool lanes_alike(llvm::Module&);         // what lanes of a loop have in common is computed once; true: something was
 void verify(const llvm::Module&);        // InternalError where the IR is malformed
 std::string machine_code(llvm::Module&, llvm::TargetMachine&, bool assembly);  // consumes the module's IR
 bool gathers_fast(const Target&);  // a gather takes less time than loads of its lanes, says LLVM of the processor tuned for

@@ -157,7 +157,8 @@ class Emitter {
   }
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
   llvm::Value* load_pattern(const ir::KBuffer&, Type, const Expr& address, llvm::Align, llvm::Value* mask);
-  bool has_pattern(Type, const Expr& address, bool masked) const;  // that load_pattern loads
+  // Whether load_pattern loads it. `apart`: of how many elements a lane may be the only one that is read.
+  bool has_pattern(Type, const Expr& address, bool masked, int apart = 1) const;
   llvm::Value* load_run(const ir::KBuffer&, Type, llvm::Value* at, std::span<const int> pick, llvm::Align, llvm::Value* mask);
   llvm::Value* load_clamped(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   bool loads_under_masks(Type) const;

@@ -68,11 +68,13 @@ std::optional<bool> known(const Schedule& s, const Expr& condition);
 //
 // With `rows.together` > 1 the stage is computed at `rows.at` for that many rows, the points of its dimension `rows.dim`. Each
 // loop is then unrolled over the rows, so that their dependent sums overlap. If `rows.at` is a loop of the stage itself, the
-// stage has split that dimension already, and `rows.each` is its loop over the rows.
+// stage has split that dimension already, and `rows.each` is its loop over the rows. `rows.packed`: the steps of the tree whose
+// lanes are few hold those of all rows in one vector. This is for merges that cost more than moving the lanes there.
 struct InterleavedRows {
   int together = 1;
   Loop at = {}, each = {};
   std::size_t dim = 0;
+  bool packed = false;
 };
 bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, int lanes, int accumulators, Where where,
                      const InterleavedRows& rows = {});

@@ -191,7 +191,7 @@ Value* Emitter::load_run(const ir::KBuffer& buffer, Type t, Value* at, std::span
   return part;
 }
 
-bool Emitter::has_pattern(Type t, const Expr& address, bool masked) const {
+bool Emitter::has_pattern(Type t, const Expr& address, bool masked, int apart) const {
   if (t.scalable) return false;
   const auto p = pattern_of(address);
   if (!p) return false;
@@ -202,14 +202,17 @@ bool Emitter::has_pattern(Type t, const Expr& address, bool masked) const {
            int most = 0;
            for (const std::size_t k : run.lanes) most = std::max(most, ++readers[p->offsets[k]]);
            const Type part = part_of(t, run, masked);
-           return run.span <= t.lanes &&
+           return run.span <= apart * t.lanes &&
                   (!masked || run.span == 1 || ((most <= most_repeats || part.lanes <= 4) && loads_under_masks(part)));
          });
 }
 
 // Empty where the address is no such pattern.
 Value* Emitter::load_pattern(const ir::KBuffer& buffer, Type t, const Expr& address, llvm::Align align, Value* mask) {
-  if (!has_pattern(t, address, mask != nullptr)) return nullptr;
+  // What is on the stack was stored in vectors, and is shuffled from one into another: two loaded elements for each lane cost
+  // little there.
+  const bool vectors = !mask && (buffer.storage == ir::Storage::stack || buffer.storage == ir::Storage::registers);
+  if (!has_pattern(t, address, mask != nullptr, vectors ? 2 : 1)) return nullptr;
   const auto p = pattern_of(address);
   const std::vector<Run> runs = runs_of(*p);
   Value* result = nullptr;
