@@ -114,13 +114,14 @@ static inline void ashlar_jax_batch(ashlar_jax_call* c) {
     c->batch[d] = 1;
     for (int32_t n = 0; n < c->op->count; ++n) {
       if (c->buffers[n] == NULL || c->buffers[n]->dims[d] == 1) continue;
-      if (c->batch[d] != 1 && c->batch[d] != c->buffers[n]->dims[d])
+      if (c->text[0] == 0 && c->batch[d] != 1 && c->batch[d] != c->buffers[n]->dims[d])
         snprintf(c->text, sizeof c->text, "%s: %s has %lld elements in a batch of %lld", c->op->name, c->op->arguments[n].name,
                  (long long)c->buffers[n]->dims[d], (long long)c->batch[d]);
       c->batch[d] = c->buffers[n]->dims[d];
     }
     for (int32_t n = 0; n < c->op->count; ++n)
-      if (c->buffers[n] != NULL && c->op->arguments[n].kind == ASHLAR_KIT_OUTPUT && c->buffers[n]->dims[d] != c->batch[d])
+      if (c->text[0] == 0 && c->buffers[n] != NULL && c->op->arguments[n].kind == ASHLAR_KIT_OUTPUT &&
+          c->buffers[n]->dims[d] != c->batch[d])
         snprintf(c->text, sizeof c->text, "%s: %s has %lld elements in a batch of %lld", c->op->name, c->op->arguments[n].name,
                  (long long)c->buffers[n]->dims[d], (long long)c->batch[d]);
   }
