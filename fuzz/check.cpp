@@ -21,6 +21,7 @@
 #include "program.h"
 #include "rounding.h"
 #include "steps.h"
+#include "tiles.h"
 #include "windows.h"
 
 namespace fuzz {
@@ -56,8 +57,15 @@ class Checker {
       if (!made) return std::move(report_);
       report_.program = made->text;
       if (setup_.force) runs_.emplace(schedule_->scheduled().program, Values{made->exact, made->edges});
-      guard([&] { steps(*made); });
-      if (!report_.failure) guard([&] { compare_all(*made); });
+      if (!setup_.targets.empty() && setup_.targets.front().has_tiles()) {
+        guard([&] {
+          const auto failure = check_tiles({*made, *schedule_, data_, setup_, report_, stage_});
+          if (failure) fail(failure->kind, failure->text);
+        });
+      } else {
+        guard([&] { steps(*made); });
+        guard([&] { compare_all(*made); });
+      }
     } catch (const Stop&) {}
     count([](Statistics& s) { ++s.cases; });
     return std::move(report_);
@@ -490,27 +498,6 @@ class Checker {
   bool has_step(std::string_view name) const {
     return std::any_of(state_.trace.begin(), state_.trace.end(), [&](const schedule::Step& s) { return s.primitive == name; });
   }
-  // Steps of a scatter that run at once, without atomic updates, since an input has no two equal elements.
-  static bool scatters_at_once(const ir::Program& p) {
-    bool any = false;
-    ir::walk(p.body, [&](const Stmt& s) {
-      const ir::LoopStmt* loop = s.as<ir::LoopStmt>();
-      if (!loop || loop->kind == ir::LoopKind::serial || loop->kind == ir::LoopKind::unrolled) return;
-      const ir::NestStmt* nest = nullptr;
-      for (const Stmt* x : ir::path_to(p, s.id))
-        if (const ir::NestStmt* here = x->as<ir::NestStmt>()) nest = here;
-      const ir::Stage& stage = p.stage(nest->stage);
-      any = any || (p.axis(loop->axis).reduce && stage.scatters() && !stage.atomic);
-    });
-    return any && !promises_of_inputs(p).empty();
-  }
-  static std::set<ir::Id> promises_of_inputs(const ir::Program& p) {
-    std::set<ir::Id> injective;
-    for (const auto& [id, b] : p.buffers)
-      if (b.injective) injective.insert(id);
-    return injective;
-  }
-
   // A call that breaks what was assumed is refused, and nothing is written.
   void break_promise(const Sizes& sizes, const Values& values) {
     const ir::Program& algorithm = schedule_->scheduled().program;

@@ -14,12 +14,14 @@ inline constexpr std::string_view all_forms[] = {
     "gather", "arithmetic of data as an index", "in_range", "tuple", "sum", "sum of products", "strict sum", "product",
     "minimum or maximum", "from", "where", "triangle", "bounds of a table", "argmax", "reducer of any order",
     "reducer that regroups", "reducer in order", "maximum and a sum by it", "scatter", "puts", "scatter by a table", "einsum",
-    "product of tiles", "chain of windows", "gradient", "recurrence", "stage inside a recurrence", "reduction in a step", "scan",
-    "scan by a reducer", "boundary", "repeat", "mirror", "reflect", "wrap", "constant boundary", "transpose view", "slice view",
-    "reverse view", "broadcast view", "reshape view", "constant", "C function", "stage of a C function",
+    "product of tiles", "chain of windows", "gradient", "recurrence", "stage inside a recurrence", "reduction in a step",
+    "scan", "scan by a reducer", "boundary", "repeat", "mirror", "reflect", "wrap", "constant boundary", "transpose view",
+    "slice view", "reverse view", "broadcast view", "reshape view", "constant", "C function", "stage of a C function",
     // of schedules
     "scalable lanes", "tile: element by element", "tile: sum", "tile: sum that goes on", "tile of any size", "fragment",
-    "broken assumption", "injective scatter at once"};
+    "broken assumption", "injective scatter at once",
+    // of tiles
+    "mma of tiles", "reduction in a tile", "carried tile", "gathered tile", "tile of a view", "tiles stored between launches"};
 
 inline std::string known_form(std::string_view name) {
   if (std::find(std::begin(all_forms), std::end(all_forms), name) == std::end(all_forms))

@@ -269,8 +269,9 @@ int main(int argc, char** argv) {
     if (!setup.targets.empty() && setup.targets.front().is_gpu()) return usage("--backend c is for processors");
   }
   std::unique_ptr<gpu_bench::Device> cuda;
-  if (on_device && (setup.targets.empty() || !setup.targets.front().is_gpu())) return usage("--device takes a target for a GPU");
-  if (on_device && setup.targets.front().device().kind == ashlar::Device::Kind::cuda) {
+  if (on_device && (setup.targets.empty() || !setup.targets.front().is_gpu()))
+    return usage("--device takes a target for a GPU");
+  if (on_device && setup.targets.front().device().kind != ashlar::Device::Kind::vulkan) {
     std::string why;
     cuda = gpu_bench::Device::open(&why);
     if (!cuda) {
@@ -288,7 +289,7 @@ int main(int argc, char** argv) {
         std::printf("FAILED: %s\n", e.what());
         return 1;
       }
-    } else if (!on_device)
+    } else if (!on_device && !setup.targets.front().has_tiles())
       find_assembler(setup.targets.front());
   }
   fuzz::Statistics statistics;

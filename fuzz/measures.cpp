@@ -95,4 +95,24 @@ std::string without_numbers(const std::string& text) {
   return r;
 }
 
+bool scatters_at_once(const ir::Program& p) {
+  bool any = false;
+  ir::walk(p.body, [&](const ir::Stmt& s) {
+    const ir::LoopStmt* loop = s.as<ir::LoopStmt>();
+    if (!loop || loop->kind == ir::LoopKind::serial || loop->kind == ir::LoopKind::unrolled) return;
+    const ir::NestStmt* nest = nullptr;
+    for (const ir::Stmt* x : ir::path_to(p, s.id))
+      if (const ir::NestStmt* here = x->as<ir::NestStmt>()) nest = here;
+    const ir::Stage& stage = p.stage(nest->stage);
+    any = any || (p.axis(loop->axis).reduce && stage.scatters() && !stage.atomic);
+  });
+  return any && !promises_of_inputs(p).empty();
+}
+std::set<ir::Id> promises_of_inputs(const ir::Program& p) {
+  std::set<ir::Id> injective;
+  for (const auto& [id, b] : p.buffers)
+    if (b.injective) injective.insert(id);
+  return injective;
+}
+
 }  // namespace fuzz

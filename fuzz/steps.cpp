@@ -39,6 +39,13 @@ std::optional<Drawn> draw_variant(Source& s, const Program& p) {
   return drawn(d, *schedule::primitive_of("specialize"));
 }
 
+std::optional<Drawn> draw_named(Source& s, const Program& p, const Target& target, const char* primitive) {
+  FromSource d(s, p);
+  if (d.stages().empty()) return std::nullopt;
+  d.warp = target.is_gpu() ? target.device().warp : 0;
+  return drawn(d, *schedule::primitive_of(primitive));
+}
+
 std::optional<Drawn> draw_step(Source& s, const Program& p, const Target& target, bool launch) {
   FromSource d(s, p);
   if (d.stages().empty()) return std::nullopt;

@@ -23,6 +23,7 @@ struct Drawn {
   std::vector<ashlar::schedule::Step> then;  // what makes a move of it: further steps, as long as they are legal
 };
 std::optional<Drawn> draw_variant(Source&, const Program&);  // specialize, by a condition on a symbol
+std::optional<Drawn> draw_named(Source&, const Program&, const ashlar::Target&, const char* primitive);
 // `launch`: of those that make launches.
 std::optional<Drawn> draw_step(Source&, const Program&, const ashlar::Target&, bool launch);
 

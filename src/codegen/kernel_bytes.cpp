@@ -179,8 +179,9 @@ class Writer {
     put(buffer), put(address);
   }
   void put(const KLaunch& n) {
-    static_assert(sizeof(KLaunch) == sizeof(Launch) + sizeof(KBody));
-    put(static_cast<const Launch&>(n)), put(n.body);
+    // The kernel of a launch of tiles is told by its bytecode, which the key of the cache has too.
+    static_assert(sizeof(KLaunch) == sizeof(Launch) + sizeof(KBody) + sizeof n.tile + sizeof n.tensors + sizeof n.parameters);
+    put(static_cast<const Launch&>(n)), put(n.body), put(n.tile != nullptr), put(n.tensors), put(n.parameters);
   }
   void put(const KStmt& s) {
     const auto& [where, node, nest] = s;

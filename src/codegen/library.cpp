@@ -15,7 +15,7 @@ namespace {
 
 enum Kind { processor, cuda, vulkan };
 
-Kind kind_of(const Target& t) { return !t.is_gpu() ? processor : t.device().kind == Device::Kind::cuda ? cuda : vulkan; }
+Kind kind_of(const Target& t) { return !t.is_gpu() ? processor : t.device().kind == Device::Kind::vulkan ? vulkan : cuda; }
 
 std::string named(const Target& t) { return std::string(t.text()); }
 
@@ -33,10 +33,12 @@ bool alike(const Target& a, const Target& b) {
   return std::string_view(a.device().name) == b.device().name && of_device(a) == of_device(b);
 }
 
-// Which of the code for one capability comes first: for that chip alone, for its family, for all later ones.
+// Which of the code for one capability comes first: tiles, whose assembler knows more of the chip; for that chip alone; for its
+// family; for all later ones.
 int width(const Target& t) {
+  if (t.has_tiles()) return 0;
   const char last = std::string_view(t.device().chip).back();
-  return last == 'a' ? 0 : last == 'f' ? 1 : 2;
+  return last == 'a' ? 1 : last == 'f' ? 2 : 3;
 }
 
 // The order in which the code for devices of one kind is tried.
@@ -87,7 +89,7 @@ int compute_capability(const Target& t) {
   int number = 0;
   for (const char c : std::string_view(t.device().chip))
     if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
-  return number;
+  return number == 0 && t.has_tiles() ? 80 : number;  // what the bytecode asks for
 }
 
 std::vector<Target> library_targets(std::vector<Target> targets, Where where) {

@@ -97,7 +97,7 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
 void lower_kernel(Compilation& c, const PipelineOptions& options) {
   if (c.made.record->target.has_tiles()) {
     const PassTimer timer(options.times, "lower to tiles");
-    for (TileLaunch& l : lower_to_tiles(c.schedule->scheduled().program)) c.tiles.push_back(std::move(l.kernel));
+    c.kernel = lower_tiles(c.schedule->scheduled().program);
     return;
   }
   LowerOptions lowering = options_for(c.made.record->target);

@@ -32,11 +32,10 @@ struct PipelineOptions {
 
 struct Compilation {
   MadeGenerator made;
-  ir::Program algorithm;                // before the schedule
-  std::optional<Schedule> schedule;     // after it
-  ir::Kernel kernel;                    // after lower_kernel
-  std::vector<ir::tile::Kernel> tiles;  // in its place, of a target with tiles: one for each launch
-  std::size_t kept = 0, weights = 0;    // with `backward`: as there
+  ir::Program algorithm;              // before the schedule
+  std::optional<Schedule> schedule;   // after it
+  ir::Kernel kernel;                  // after lower_kernel
+  std::size_t kept = 0, weights = 0;  // with `backward`: as there
 };
 
 Compilation run_pipeline(MadeGenerator, const PipelineOptions&);  // up to the schedule

@@ -11,10 +11,12 @@
 
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/codegen/c.h>
+#include <ashlar/codegen/launches.h>
 #include <ashlar/codegen/library.h>
 #include <ashlar/codegen/tileir.h>
 #include <ashlar/generator/generator.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/tile.h>
 #include <ashlar/report/explain.h>
 #include <ashlar/schedule/diff.h>
 #include <fmt/format.h>
@@ -138,7 +140,6 @@ const codegen::Output* code_kind(OutputKind kind) {
 struct Part {
   Target target;
   std::string program, schedule, schedule_cpp, explanation;
-  std::vector<ir::tile::Kernel> tiles;  // of a target with tiles, in the place of a kernel
 };
 
 struct Parts {
@@ -203,31 +204,40 @@ std::string c_text(const Parts& p, const std::vector<Output>& outputs, const Out
   return codegen::c::source(p.kernels[0], p.parts[0].target, options);
 }
 
-// What there is of a target with tiles.
-void add_tiles(FileSet& files, const Part& part, const Output& o, Where where) {
-  if (o.kind == OutputKind::tileir) files.add(o.path, codegen::tileir::bytecode(part.tiles));
-  if (o.kind == OutputKind::cubin) {
-    const char* chip = part.target.device().chip;
-    if (*chip == '\0')
-      refuse("cubin", "a target that names a chip, such as cuda-tile-sm_90", std::string(part.target.text()), where);
-    files.add(o.path, codegen::tileir::cubin(codegen::tileir::bytecode(part.tiles), chip, where));
-  }
-  if (o.kind == OutputKind::tileir_text) {
-    std::string text;
-    for (const ir::tile::Kernel& k : part.tiles) text += (text.empty() ? "" : "\n") + ir::tile::text(k);
-    files.add(o.path, std::move(text));
+// What there is of the one target with tiles.
+void add_tiles(FileSet& files, const Parts& p, const Output& o, Where where) {
+  for (std::size_t k = 0; k < p.parts.size(); ++k) {
+    if (!p.parts[k].target.has_tiles()) continue;
+    std::vector<ir::tile::Kernel> tiles;
+    for (const ir::KStmt* s : codegen::launches_of(p.kernels[k])) tiles.push_back(*s->get<ir::KLaunch>().tile);
+    if (o.kind == OutputKind::tileir) files.add(o.path, codegen::tileir::bytecode(tiles));
+    if (o.kind == OutputKind::cubin) {
+      const Target& target = p.parts[k].target;
+      const char* chip = target.device().chip;
+      if (*chip == '\0')
+        refuse("cubin", "a target that names a chip, such as cuda-tile-sm_90", std::string(target.text()), where);
+      files.add(o.path, codegen::tileir::cubin(codegen::tileir::bytecode(tiles), chip, where));
+    }
+    if (o.kind == OutputKind::tileir_text) {
+      std::string text;
+      for (const ir::tile::Kernel& one : tiles) text += (text.empty() ? "" : "\n") + ir::tile::text(one);
+      files.add(o.path, std::move(text));
+    }
   }
 }
 
 FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line_tables,
                    [[maybe_unused]] std::vector<PassTime>* times, Where where) {
   FileSet files;
-  const bool tiles = p.parts[0].target.has_tiles();
+  const auto of_tiles = [&](OutputKind kind) {  // written without LLVM
+    const bool any = std::any_of(p.parts.begin(), p.parts.end(), [](const Part& part) { return part.target.has_tiles(); });
+    return any && (kind == OutputKind::cubin || kind == OutputKind::tileir || kind == OutputKind::tileir_text);
+  };
 #ifdef ASHLAR_HAS_LLVM
   std::vector<codegen::Output> kinds;
   std::vector<std::string> paths;
   for (const Output& o : outputs)
-    if (const codegen::Output* k = tiles ? nullptr : code_kind(o.kind)) kinds.push_back(*k), paths.push_back(o.path);
+    if (const codegen::Output* k = of_tiles(o.kind) ? nullptr : code_kind(o.kind)) kinds.push_back(*k), paths.push_back(o.path);
   if (!kinds.empty()) {
     codegen::Seconds seconds;
     std::vector<codegen::Variant> variants;
@@ -242,7 +252,7 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line
   }
 #endif
   for (const Output& o : outputs) {
-    if (tiles) add_tiles(files, p.parts[0], o, where);
+    if (of_tiles(o.kind)) add_tiles(files, p, o, where);
     if (o.kind == OutputKind::program) files.add(o.path, joined(p, &Part::program));
     if (o.kind == OutputKind::schedule) files.add(o.path, joined(p, &Part::schedule));
     if (o.kind == OutputKind::schedule_cpp) files.add(o.path, joined(p, &Part::schedule_cpp));
@@ -289,32 +299,29 @@ std::vector<std::string> cuda_devices() {
   return names;
 }
 
-// Kernels for tiles are written apart from any host: there are no entries of theirs in C yet.
-void require_of_tiles(const std::vector<Target>& targets, const std::vector<Output>& outputs) {
-  if (targets.size() > 1) throw UsageError("a target with tiles stands alone: expected one target, found several");
-  static constexpr OutputKind kinds[] = {OutputKind::tileir,  OutputKind::tileir_text, OutputKind::cubin,
-                                         OutputKind::program, OutputKind::schedule,    OutputKind::schedule_cpp};
-  for (const Output& o : outputs)
-    if (std::find(std::begin(kinds), std::end(kinds), o.kind) == std::end(kinds))
-      throw UsageError(fmt::format("-e {}: for {} there are tileir, tileir_text, cubin, program, schedule, schedule_cpp",
-                                   info(o.kind).name, targets[0].text()));
-}
-
 // What only some targets have is asked of one that has it.
 void require_kinds(const CommandLine& c, const std::vector<Target>& targets, const std::vector<Output>& outputs) {
-  const auto any = [&](Device::Kind kind) {
-    return std::any_of(targets.begin(), targets.end(), [&](const Target& t) { return t.is_gpu() && t.device().kind == kind; });
+  const auto count = [&](Device::Kind kind) {
+    return std::count_if(targets.begin(), targets.end(),
+                         [&](const Target& t) { return t.is_gpu() && t.device().kind == kind; });
   };
-  if (any(Device::Kind::tile)) return require_of_tiles(targets, outputs);
+  const auto tiles = count(Device::Kind::tile), threads = count(Device::Kind::cuda), vulkan = count(Device::Kind::vulkan);
+  const auto found = [&] {
+    return fmt::format("{}", fmt::join(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets, ", "));
+  };
   for (const Output& o : outputs) {
-    if (o.kind == OutputKind::tileir || o.kind == OutputKind::tileir_text)
-      throw UsageError(fmt::format("-e {}: expected a target with tiles, such as cuda-tile-sm_90, found {}", info(o.kind).name,
-                                   fmt::join(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets, ", ")));
-    const bool cuda = o.kind == OutputKind::ptx || o.kind == OutputKind::cubin, vulkan = o.kind == OutputKind::spirv;
-    if ((cuda && !any(Device::Kind::cuda)) || (vulkan && !any(Device::Kind::vulkan)))
-      throw UsageError(fmt::format("-e {}: expected a target that is {}, found {}", info(o.kind).name,
-                                   cuda ? fmt::format("a CUDA device ({})", fmt::join(cuda_devices(), ", ")) : "vulkan",
-                                   fmt::join(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets, ", ")));
+    const auto refused = [&](const std::string& expected) {
+      throw UsageError(fmt::format("-e {}: expected {}, found {}", info(o.kind).name, expected, found()));
+    };
+    const bool of_tiles = o.kind == OutputKind::tileir || o.kind == OutputKind::tileir_text,
+               cubin = o.kind == OutputKind::cubin;
+    if (of_tiles && tiles == 0) refused("a target with tiles, such as cuda-tile-sm_90");
+    if (of_tiles && tiles > 1) refused("one target with tiles");
+    if (cubin && tiles > 0 && tiles + threads > 1) refused("one target that is a CUDA device");
+    if ((o.kind == OutputKind::ptx && threads == 0) || (cubin && tiles + threads == 0))
+      refused(fmt::format("a target that is a CUDA device ({})", fmt::join(cuda_devices(), ", ")));
+    if (o.kind == OutputKind::spirv && vulkan == 0) refused("a target that is vulkan");
+    if (o.kind == OutputKind::c && tiles > 0) refused("a processor (the host of tiles is an object)");
   }
 }
 
@@ -408,7 +415,6 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (k == 0) sums = narrow_sum_note(compilation.algorithm);
     Part& part = p.parts.emplace_back();
     part.target = target;
-    part.tiles = std::move(compilation.tiles);
     if (asked(OutputKind::program)) part.program = compilation.schedule->text();
     if (asked(OutputKind::schedule)) part.schedule = compilation.schedule->json();
     if (asked(OutputKind::schedule_cpp)) part.schedule_cpp = compilation.schedule->to_cpp(options.function + "_schedule");
@@ -437,7 +443,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (by_default) result.err += default_schedule_note(r.name);
     result.err += sums;
     const bool code = std::any_of(outputs.begin(), outputs.end(), [](const Output& o) { return o.kind != OutputKind::c; });
-    if (code && !targets[0].has_tiles()) result.err += fma_note(options.function, p.kernels, targets);
+    if (code) result.err += fma_note(options.function, p.kernels, targets);
   }
   if (c.time_passes) result.out += times_text(times);
 }

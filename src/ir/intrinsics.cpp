@@ -12,7 +12,7 @@ using Access = Operand::Access;
 using Place = Operand::Place;
 using Numbers = std::vector<Expr>;  // logical indices, or the map over them
 
-Operand tile(std::string name, Access access, Place place, Type type, std::vector<std::int64_t> shape) {
+Operand tile_of(std::string name, Access access, Place place, Type type, std::vector<std::int64_t> shape) {
   Operand o;
   o.name = std::move(name);
   o.access = access;
@@ -83,8 +83,8 @@ Intrinsic shuffle(DeviceOp device, std::string name, const char* how, Type type,
   if (warp < 2) throw InternalError(name + ": a warp of one lane");
   Intrinsic f = named(device, std::move(name), warp);
   const auto own = [](const Numbers& p) { return Numbers{p[0], index(0)}; };
-  f.operands = {mapped(tile("to", Access::write, Place::registers, type, {warp}), own),
-                mapped(tile("from", Access::read, Place::registers, type, {warp}), own), number(how)};
+  f.operands = {mapped(tile_of("to", Access::write, Place::registers, type, {warp}), own),
+                mapped(tile_of("from", Access::read, Place::registers, type, {warp}), own), number(how)};
   const Expr lane = iterate(f.spatial, 1, 'l')[0];
   f.value = at(f.operands[1], {source(lane, var(f.operands[2].id, how))});
   return f;
@@ -95,7 +95,7 @@ void check_half(Type t, const char* name) {
 }
 
 Operand fragments(std::string name, Access access, Type type, int matrices, bool transposed) {
-  return mapped(tile(std::move(name), access, Place::registers, type, {matrices, 8, 8}), [&](const Numbers& p) {
+  return mapped(tile_of(std::move(name), access, Place::registers, type, {matrices, 8, 8}), [&](const Numbers& p) {
     const Expr &row = transposed ? p[2] : p[1], &column = transposed ? p[1] : p[2];
     return Numbers{row * 4 + column / 2, p[0] * 2 + column % 2};
   });
@@ -110,7 +110,7 @@ Intrinsic matrices_moved(DeviceOp device, std::string name, Operand to, Operand 
 }
 
 Operand rows(std::string name, Access access, Type type, int matrices) {
-  return mapped(tile(std::move(name), access, Place::shared, type, {matrices, 8, 8}),
+  return mapped(tile_of(std::move(name), access, Place::shared, type, {matrices, 8, 8}),
                 [](const Numbers& p) { return Numbers{p[0] * 8 + p[1], p[2]}; });
 }
 
@@ -157,11 +157,11 @@ Intrinsic mma_m16n8k16(Type ab) {
   check_half(ab, "mma_m16n8k16");
   Intrinsic f = named(DeviceOp::mma_m16n8k16, "mma_m16n8k16_" + std::string(ab == f16 ? "f16" : "bf16"), 32);
   f.operands = {
-      mapped(tile("d", Access::accumulate, Place::registers, f32, {16, 8}),
+      mapped(tile_of("d", Access::accumulate, Place::registers, f32, {16, 8}),
              [](const Numbers& p) { return Numbers{p[0] % 8 * 4 + p[1] / 2, p[0] / 8 * 2 + p[1] % 2}; }),
-      mapped(tile("a", Access::read, Place::registers, ab, {16, 16}),
+      mapped(tile_of("a", Access::read, Place::registers, ab, {16, 16}),
              [](const Numbers& p) { return Numbers{p[0] % 8 * 4 + p[1] % 8 / 2, p[1] / 8 * 4 + p[0] / 8 * 2 + p[1] % 2}; }),
-      mapped(tile("b", Access::read, Place::registers, ab, {16, 8}),
+      mapped(tile_of("b", Access::read, Place::registers, ab, {16, 8}),
              [](const Numbers& p) { return Numbers{p[1] * 4 + p[0] % 8 / 2, p[0] / 8 * 2 + p[0] % 2}; })};
   const Numbers ij = iterate(f.spatial, 2, 'i');
   const Expr k = iterate(f.reduce, 1, 'k')[0];
@@ -177,8 +177,8 @@ Intrinsic copy_async(Type t, int elements) {
   if (bytes != 4 && bytes != 8 && bytes != 16) throw InternalError("copy_async of a size that is not 4, 8 or 16 bytes");
   Intrinsic f = named(DeviceOp::copy_async, "copy_async_" + std::to_string(bytes), 1);
   const auto along = [](const Numbers& p) { return Numbers{p[0]}; };
-  f.operands = {mapped(tile("to", Access::write, Place::shared, t, {elements}), along),
-                mapped(tile("from", Access::read, Place::global, t, {elements}), along), number("valid")};
+  f.operands = {mapped(tile_of("to", Access::write, Place::shared, t, {elements}), along),
+                mapped(tile_of("from", Access::read, Place::global, t, {elements}), along), number("valid")};
   for (Operand* o : {&f.operands[0], &f.operands[1]}) o->completion = Completion::copy_group;
   const Expr e = iterate(f.spatial, 1, 'e')[0];
   const Expr zero = t.is_float() ? float_const(t, 0) : int_const(t, 0);
@@ -189,7 +189,7 @@ Intrinsic copy_async(Type t, int elements) {
 
 Intrinsic tma_load(Type t) {
   Intrinsic f = named(DeviceOp::tma_load, "tma_load", 1);
-  f.operands = {tile("to", Access::write, Place::shared, t, {}), other("map", Operand::Kind::tensor_map, Access::read),
+  f.operands = {tile_of("to", Access::write, Place::shared, t, {}), other("map", Operand::Kind::tensor_map, Access::read),
                 other("barrier", Operand::Kind::barrier, Access::accumulate)};
   for (Operand* o : {&f.operands[0], &f.operands[1]}) o->proxy = Proxy::async, o->completion = Completion::barrier;
   f.operands[1].type = t;
@@ -200,7 +200,7 @@ Intrinsic tma_load(Type t) {
 
 Intrinsic tma_store(Type t) {
   Intrinsic f = named(DeviceOp::tma_store, "tma_store", 1);
-  f.operands = {other("map", Operand::Kind::tensor_map, Access::write), tile("from", Access::read, Place::shared, t, {})};
+  f.operands = {other("map", Operand::Kind::tensor_map, Access::write), tile_of("from", Access::read, Place::shared, t, {})};
   for (Operand& o : f.operands) o.proxy = Proxy::async, o.completion = Completion::bulk_group;
   f.operands[0].type = t;
   f.needs = "sm_90";
@@ -215,12 +215,12 @@ Intrinsic wgmma(int n, Type ab, bool a_in_registers) {
             "wgmma_m64n" + std::to_string(n) + "k16_" + (ab == f16 ? "f16" : "bf16") + (a_in_registers ? "_rs" : "_ss"), 128);
   const auto warps = [](const Numbers& p) { return p[0] / 16 * 32 + p[0] % 8 * 4 + p[1] % 8 / 2; };
   const auto held = [warps](const Numbers& p) { return Numbers{warps(p), p[1] / 8 * 4 + p[0] % 16 / 8 * 2 + p[1] % 2}; };
-  f.operands.push_back(mapped(tile("d", Access::accumulate, Place::registers, f32, {64, n}), held));
+  f.operands.push_back(mapped(tile_of("d", Access::accumulate, Place::registers, f32, {64, n}), held));
   if (a_in_registers)
-    f.operands.push_back(mapped(tile("a", Access::read, Place::registers, ab, {64, 16}), held));
+    f.operands.push_back(mapped(tile_of("a", Access::read, Place::registers, ab, {64, 16}), held));
   else
-    f.operands.push_back(tile("a", Access::read, Place::shared, ab, {64, 16}));
-  f.operands.push_back(tile("b", Access::read, Place::shared, ab, {n, 16}));
+    f.operands.push_back(tile_of("a", Access::read, Place::shared, ab, {64, 16}));
+  f.operands.push_back(tile_of("b", Access::read, Place::shared, ab, {n, 16}));
   for (Operand& o : f.operands) {
     o.completion = Completion::product_group;
     o.proxy = o.place == Place::shared ? Proxy::async : Proxy::generic;

@@ -57,7 +57,7 @@ struct KernelWriter {
         [&](const KPrefetch& n) { line(depth, "prefetch " + name_of(n.buffer) + "[" + show(n.address) + "]" + facts_of(s)); },
         [&](const KLaunch& n) {
           const Namer::Scope scope(names);
-          launch(n, depth);
+          n.tile ? tiles(n, depth) : launch(n, depth);
           body(n.body, depth + 1);
         },
         [&](const KSync& n) { line(depth, sync(n)); }, [&](const KCall& n) { line(depth, call(n) + facts_of(s)); });
@@ -108,6 +108,11 @@ struct KernelWriter {
     for (int d = 0; d < 3; ++d)
       if (l.block[d] != 0) names(l.block[d], d == 0 ? "block_x" : d == 1 ? "block_y" : "block_z");
     if (l.thread != 0) names(l.thread, "thread");
+    line(depth, s);
+  }
+  void tiles(const KLaunch& l, int depth) {
+    std::string s = "launch " + l.name + " grid " + three(l.grid) + ", tiles of " + list(l.tensors);
+    for (std::size_t n = 0; n < l.parameters.size(); ++n) s += (n ? ", " : " with ") + show(l.parameters[n]);
     line(depth, s);
   }
   std::string three(const Expr (&e)[3]) {

@@ -77,12 +77,13 @@ void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substit
 
 // A statement without what stands inside.
 KStmt without_bodies(const KStmt& s) {
-  return s.visit([&](const KFor& n) -> KStmt { return {s.where, KFor{n.var, n.name, n.begin, n.extent, n.kind}}; },
-                 [&](const ir::KIf& n) -> KStmt { return {s.where, ir::KIf{n.condition}}; },
-                 [&](const ir::KLet& n) -> KStmt { return {s.where, ir::KLet{n.var, n.name, n.value}}; },
-                 [&](const ir::KLaunch& n) -> KStmt { return {s.where, ir::KLaunch{static_cast<const ir::Launch&>(n), {}}}; },
-                 [&](const ir::KStore&) { return s; }, [&](const ir::KPrefetch&) { return s; },
-                 [&](const ir::KSync&) { return s; }, [&](const ir::KCall&) { return s; });
+  return s.visit(
+      [&](const KFor& n) -> KStmt { return {s.where, KFor{n.var, n.name, n.begin, n.extent, n.kind}}; },
+      [&](const ir::KIf& n) -> KStmt { return {s.where, ir::KIf{n.condition}}; },
+      [&](const ir::KLet& n) -> KStmt { return {s.where, ir::KLet{n.var, n.name, n.value}}; },
+      [&](const ir::KLaunch& n) -> KStmt { return {s.where, ir::KLaunch{static_cast<const ir::Launch&>(n), {}, {}, {}, {}}}; },
+      [&](const ir::KStore&) { return s; }, [&](const ir::KPrefetch&) { return s; }, [&](const ir::KSync&) { return s; },
+      [&](const ir::KCall&) { return s; });
 }
 
 void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values, const Which& which) {

@@ -108,6 +108,7 @@ class Renamed {
               [&](ir::KLaunch& n) {
                 for (Id& block : n.block) block = variable(block);
                 n.thread = variable(n.thread);
+                for (Id& tensor : n.tensors) tensor = buffer(tensor);
               },
               [&](ir::KSync& n) {
                 if (n.buffer) n.buffer = buffer(n.buffer);

@@ -52,7 +52,7 @@ class Explainer {
     out_ += opening;
     Counted all;
     if (target_.is_gpu()) {
-      indices();
+      if (!target_.has_tiles()) indices();
       launches(k_.body, all);
       if (!all.order.empty()) {
         out_ += "\nthe whole call\n";
@@ -132,6 +132,10 @@ class Explainer {
   // ---- launches -----------------------------------------------------------------------------------------------------------
   void launches(const std::vector<KStmt>& list, Counted& all) {
     for (const KStmt& s : list) {
+      if (const auto* one = s.as<ir::KLaunch>(); one && one->tile) {
+        tiles(*one);
+        continue;
+      }
       if (const auto* one = s.as<ir::KLaunch>()) {
         const Counted c = counter_.count(one->body, one);
         launch(*one, c);
@@ -147,6 +151,18 @@ class Explainer {
       else
         for (const auto* part : s.bodies()) launches(*part, all);
     }
+  }
+
+  // The assembler chooses all else.
+  void tiles(const ir::KLaunch& l) {
+    std::int64_t grid[3], blocks = 1;
+    for (int k = 0; k < 3; ++k) blocks *= grid[k] = std::max<std::int64_t>(0, counter_.value(l.grid[k], 1));
+    out_ += "\nlaunch " + l.name + ": " + counted(blocks, "block") + " (" + std::to_string(grid[0]) + " x " +
+            std::to_string(grid[1]) + " x " + std::to_string(grid[2]) + ") of tiles\n";
+    std::string tensors;
+    for (const Id id : l.tensors) tensors += (tensors.empty() ? "" : ", ") + k_.buffers.at(id).name;
+    line("tensors", tensors);
+    line("not counted", "threads, registers, shared memory and traffic, which the assembler of tiles chooses");
   }
 
   void launch(const ir::Launch& l, const Counted& c) {

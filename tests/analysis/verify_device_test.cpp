@@ -9,6 +9,7 @@
 
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/tile_build.h>
 
 #include "analysis/proofs/uniform.h"
 #include "tests/interp/launch_builder.h"
@@ -96,6 +97,19 @@ Id id_of(const ir::Kernel& k, const std::string& name) {
 ir::KBuffer& buffer(ir::Kernel& k, const std::string& name) { return k.buffers.at(id_of(k, name)); }
 ir::TensorMap& first_map(ir::Kernel& k) { return k.tensor_maps.begin()->second; }
 
+// The launch as one of tiles of a tensor, with a parameter of i32.
+void tiles_of(ir::Kernel& k, Type element, std::vector<Id> tensors, const Expr& value = {}, bool written = false) {
+  ir::tile::Builder b("tiles");
+  b.parameter("n", {});
+  b.tensor("x", element, {b.constant_extent(8)}, {b.constant_extent(1)}, 1, written);
+  ir::KLaunch& l = statement<ir::KLaunch>(k);
+  l.body.clear();
+  l.threads = l.warp = 1, l.thread = 0, l.shared_bytes = 0;
+  l.tile = std::make_shared<const ir::tile::Kernel>(std::move(b).kernel());
+  l.tensors = std::move(tensors);
+  if (!value.empty()) l.parameters = {value};
+}
+
 using Break = std::function<void(ir::Kernel&)>;
 const std::multimap<std::string, Break>& breaks() {
   static const std::multimap<std::string, Break> table{
@@ -114,6 +128,12 @@ const std::multimap<std::string, Break>& breaks() {
       {"launch.numbers", [](ir::Kernel& k) { change_launch(k, [](ir::Launch& l) { l.threads = 250; }); }},
       {"launch.numbers", [](ir::Kernel& k) { change_launch(k, [](ir::Launch& l) { l.cluster[0] = num(0); }); }},
       {"launch.loops", [](ir::Kernel& k) { statement<ir::KFor>(k).kind = ir::LoopKind::parallel; }},
+      {"launch.tiles",  // a body beside the tiles
+       [](ir::Kernel& k) { statement<ir::KLaunch>(k).tile = std::make_shared<const ir::tile::Kernel>(); }},
+      {"launch.tiles", [](ir::Kernel& k) { tiles_of(k, bf16, {id_of(k, "in")}); }},                // no value for the parameter
+      {"launch.tiles", [](ir::Kernel& k) { tiles_of(k, bf16, {id_of(k, "in")}, num(3), true); }},  // an input that is written
+      {"launch.tiles", [](ir::Kernel& k) { tiles_of(k, f32, {id_of(k, "in")}, num(3)); }},         // elements of another type
+      {"launch.tiles", [](ir::Kernel& k) { tiles_of(k, bf16, {id_of(k, "in")}, ir::float_const(f32, 1)); }},
       {"shared.inside", [](ir::Kernel& k) { change_launch(k, [](ir::Launch& l) { l.shared_bytes = 16392; }); }},
       {"shared.inside",
        [](ir::Kernel& k) {
@@ -192,7 +212,12 @@ const std::multimap<std::string, Break>& breaks() {
 
 }  // namespace
 
-TEST_CASE("a launch that uses everything passes") { CHECK_NOTHROW(analysis::verify(example())); }
+TEST_CASE("a launch that uses everything passes, and so does one of tiles") {
+  CHECK_NOTHROW(analysis::verify(example()));
+  ir::Kernel k = example();
+  tiles_of(k, bf16, {id_of(k, "in")}, num(3));
+  CHECK_NOTHROW(analysis::verify(k));
+}
 
 TEST_CASE("every rule for launches is broken by a launch made for it, and reported by name") {
   std::set<std::string> names;

@@ -50,9 +50,13 @@ TEST_CASE("bytecode and the tile form as text, of a target with tiles") {
 }
 
 TEST_CASE("what there is not of tiles, and of other targets") {
-  CHECK(tool("object", "cuda-tile-sm_90").err ==
-        "-e object: for cuda-tile-sm_90 there are tileir, tileir_text, cubin, program, schedule, schedule_cpp\n");
-  CHECK(tool("tileir", "cuda-tile,cuda-sm_90").err == "a target with tiles stands alone: expected one target, found several\n");
+  CHECK(tool("ptx", "cuda-tile-sm_90").err.find("-e ptx: expected a target that is a CUDA device (cuda-sm_80, ") == 0);
+  CHECK(tool("spirv", "cuda-tile-sm_90").err == "-e spirv: expected a target that is vulkan, found cuda-tile-sm_90\n");
+  CHECK(tool("c", "cuda-tile").err == "-e c: expected a processor (the host of tiles is an object), found cuda-tile\n");
+  CHECK(tool("tileir", "cuda-tile,cuda-tile-sm_90").err ==
+        "-e tileir: expected one target with tiles, found cuda-tile, cuda-tile-sm_90\n");
+  CHECK(tool("cubin", "cuda-tile-sm_90,cuda-sm_90").err ==
+        "-e cubin: expected one target that is a CUDA device, found cuda-tile-sm_90, cuda-sm_90\n");
   CHECK(tool("tileir", "x86-64").err == "-e tileir: expected a target with tiles, such as cuda-tile-sm_90, found x86-64\n");
   CHECK(tool("cubin", "cuda-tile")
             .err.find("cubin: expected a target that names a chip, such as cuda-tile-sm_90, found cuda-tile") !=

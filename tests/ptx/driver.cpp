@@ -8,6 +8,10 @@
 //   PTX_EXECUTOR_KEEP=FILE       the text of the first module whose launch failed, where there is no such file yet
 //   PTX_EXECUTOR_PLANT=N/REGEX/TEXT   in each module that has it, the Nth line (from 1) that matches is changed, as
 //   std::regex_replace does PTX_EXECUTOR_COVERAGE=FILE    how often each instruction ran, appended when the process ends
+//
+// Built with ASHLAR_TILE_DRIVER (tests/tileir) it takes bytecode of CUDA Tile IR too, and PTX beside it:
+//
+//   TILE_EXECUTOR_VERSION=12040   the version of CUDA that it says it has; else 13.5
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,11 +19,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <regex>
 #include <sstream>
 #include <string>
 
 #include "tests/ptx/executor/executor.h"
+#ifdef ASHLAR_TILE_DRIVER
+#include "tests/tileir/driver.h"
+#endif
 
 namespace {
 
@@ -41,8 +49,10 @@ enum : int {
 constexpr int kMaxThreads = 1, kMaxGridX = 5, kMultiprocessors = 16, kMajor = 75, kMinor = 76, kMaxSharedOptIn = 97;
 
 struct Loaded {
-  explicit Loaded(Module m) : module(std::move(m)) {}
-  Module module;
+  std::optional<Module> module;
+#ifdef ASHLAR_TILE_DRIVER
+  std::optional<tile_driver::Module> tiles;
+#endif
   std::map<std::string, std::unique_ptr<struct Entry>> entries;
 };
 struct Entry {
@@ -67,6 +77,7 @@ class Driver {
   void* stack[16] = {};
   int depth = 0;
   std::map<Loaded*, std::unique_ptr<Loaded>> modules;
+  std::string launched;  // "tiles f, threads f", in order
 };
 Driver& driver() {
   static Driver d;
@@ -108,6 +119,15 @@ int guarded(const char* function, F f) {
     std::fprintf(stderr, "%s: line %d: %s\n", function, e.line, e.what());
     return kInvalidValue;
   }
+#ifdef ASHLAR_TILE_DRIVER
+  catch (const ashlar::tileir::Fault& e) {
+    std::fprintf(stderr, "%s: %s\n", function, e.what());
+    return e.kind == ashlar::tileir::FaultKind::kOutOfBounds ? kIllegalAddress : kLaunchFailed;
+  } catch (const ashlar::tileir::Error& e) {
+    std::fprintf(stderr, "%s: %s\n", function, e.what());
+    return kInvalidValue;
+  }
+#endif
 }
 
 }  // namespace
@@ -116,7 +136,12 @@ extern "C" {
 
 int cuInit(unsigned flags) { return flags == 0 ? kSuccess : kInvalidValue; }
 int cuDriverGetVersion(int* version) {
+#ifdef ASHLAR_TILE_DRIVER
+  const char* asked = std::getenv("TILE_EXECUTOR_VERSION");
+  *version = asked ? std::atoi(asked) : 13050;
+#else
   *version = 13000;
+#endif
   return kSuccess;
 }
 int cuGetErrorName(int result, const char** name) {
@@ -249,25 +274,41 @@ int cuEventElapsedTime(float* ms, void*, void*) {  // nothing is timed here
 
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
   return guarded("cuMemAlloc", [&](Driver& d) {
+#ifdef ASHLAR_TILE_DRIVER
+    *address = tile_driver::device().alloc(bytes);
+    d.device.adopt(reinterpret_cast<void*>(*address), bytes);
+#else
     *address = d.device.alloc(bytes);
+#endif
     return kSuccess;
   });
 }
 int cuMemFree_v2(std::uint64_t address) {
   return guarded("cuMemFree", [&](Driver& d) {
     d.device.free(address);
+#ifdef ASHLAR_TILE_DRIVER
+    tile_driver::device().free(address);
+#endif
     return kSuccess;
   });
 }
 int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) {
-  return guarded("cuMemcpyHtoD", [&](Driver& d) {
+  return guarded("cuMemcpyHtoD", [&]([[maybe_unused]] Driver& d) {
+#ifdef ASHLAR_TILE_DRIVER
+    tile_driver::device().write(to, from, bytes);
+#else
     d.device.write(to, from, bytes);
+#endif
     return kSuccess;
   });
 }
 int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
-  return guarded("cuMemcpyDtoH", [&](Driver& d) {
+  return guarded("cuMemcpyDtoH", [&]([[maybe_unused]] Driver& d) {
+#ifdef ASHLAR_TILE_DRIVER
+    tile_driver::device().read(to, from, bytes);
+#else
     d.device.read(to, from, bytes);
+#endif
     return kSuccess;
   });
 }
@@ -284,7 +325,13 @@ int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes
 int cuModuleLoadData(void** module, const void* image) {
   if (std::memcmp(image, "\177ELF", 4) == 0) return kNoBinaryForGpu;
   const int r = guarded("cuModuleLoadData", [&](Driver& d) {
-    auto l = std::make_unique<Loaded>(Module::parse(planted(static_cast<const char*>(image))));
+    auto l = std::make_unique<Loaded>();
+#ifdef ASHLAR_TILE_DRIVER
+    if (tile_driver::is_bytecode(image))
+      l->tiles.emplace(image);
+    else
+#endif
+      l->module.emplace(Module::parse(planted(static_cast<const char*>(image))));
     Loaded* key = l.get();
     d.modules[key] = std::move(l);
     *module = key;
@@ -296,20 +343,23 @@ int cuModuleUnload(void* module) {
   Driver& d = driver();
   const auto at = d.modules.find(static_cast<Loaded*>(module));
   if (at == d.modules.end()) return kInvalidHandle;
-  d.device.unload(at->second->module);
+  if (at->second->module) d.device.unload(*at->second->module);
   d.modules.erase(at);
   return kSuccess;
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   auto* l = static_cast<Loaded*>(module);
-  for (const auto& k : l->module.kernels())
-    if (k.name == name) {
-      std::unique_ptr<Entry>& e = l->entries[name];
-      if (!e) e = std::make_unique<Entry>(Entry{l, name});
-      *function = e.get();
-      return kSuccess;
-    }
-  return kNotFound;
+  bool found = false;
+  if (l->module)
+    for (const auto& k : l->module->kernels()) found = found || k.name == name;
+#ifdef ASHLAR_TILE_DRIVER
+  found = found || (l->tiles && l->tiles->has(name));
+#endif
+  if (!found) return kNotFound;
+  std::unique_ptr<Entry>& e = l->entries[name];
+  if (!e) e = std::make_unique<Entry>(Entry{l, name});
+  *function = e.get();
+  return kSuccess;
 }
 int cuFuncGetAttribute(int* value, int attribute, void*) {
   *value = 1024;
@@ -324,18 +374,26 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
   if (extra != nullptr) return kInvalidValue;
   return guarded("cuLaunchKernel", [&](Driver& d) {
     const Entry& e = *static_cast<const Entry*>(function);
-    const ashlar::ptx::Kernel& k = e.loaded->module.kernel(e.name);
+    d.launched += (d.launched.empty() ? "" : ", ") + std::string(e.loaded->module ? "threads " : "tiles ") + e.name;
+#ifdef ASHLAR_TILE_DRIVER
+    if (e.loaded->tiles) {
+      if (bx != 1 || by != 1 || bz != 1 || shared != 0) return kInvalidValue;
+      e.loaded->tiles->launch(e.name, {gx, gy, gz}, parameters);
+      return kSuccess;
+    }
+#endif
+    const ashlar::ptx::Kernel& k = e.loaded->module->kernel(e.name);
     std::vector<std::byte> bytes(k.parameter_bytes);
     for (std::size_t n = 0; n < k.parameters.size(); ++n)
       std::memcpy(bytes.data() + k.parameters[n].offset, parameters[n], k.parameters[n].bytes);
     ashlar::ptx::Grid g;
     g.grid = {gx, gy, gz}, g.block = {bx, by, bz}, g.dynamic_shared = shared;
     try {
-      const ashlar::ptx::Report r = d.device.launch(e.loaded->module, e.name, g, bytes);
+      const ashlar::ptx::Report r = d.device.launch(*e.loaded->module, e.name, g, bytes);
       if (!r.printed.empty()) std::fputs(r.printed.c_str(), stdout);
     } catch (const ashlar::ptx::Fault&) {
       if (const char* keep = std::getenv("PTX_EXECUTOR_KEEP"); keep != nullptr && !std::ifstream(keep))
-        std::ofstream(keep) << e.loaded->module.text();
+        std::ofstream(keep) << e.loaded->module->text();
       throw;
     }
     return kSuccess;
@@ -363,6 +421,14 @@ int cuTensorMapEncodeTiled(std::uint64_t* map, int type, std::uint32_t rank, voi
   const auto bits = encode(m);
   std::memcpy(map, bits.data(), 128);
   return kSuccess;
+}
+
+// For tests: what was launched since they asked last.
+const char* ashlar_driver_launched() {
+  static std::string told;
+  told = std::move(driver().launched);
+  driver().launched.clear();
+  return told.c_str();
 }
 
 }  // extern "C"

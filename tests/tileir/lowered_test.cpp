@@ -1,4 +1,6 @@
 // Programs scheduled with blocks and tiles become tile kernels that compute what they say.
+#include <ashlar/ir/print.h>
+
 #include "tests/golden.h"
 #include "tests/tileir/programs.h"
 
@@ -218,5 +220,92 @@ TEST_CASE(
     const std::string kernel = ir::tile::text(lowered(s)[0].kernel);
     CHECK_MESSAGE(kernel.find("mma") != std::string::npos, kernel);
     same(built, s, {{{"O", 17}, {"C", 3}, {"H", 5}, {"W", 9}}, {{"O", 1}, {"C", 9}, {"H", 1}, {"W", 1}}});
+  }
+}
+
+TEST_CASE("stages between launches lie in memory, from the first place that is read on") {
+  lang::DefinitionScope scope;
+  Symbol R{"R", {.min = 3}};
+  Tensor x = lang::make_input("x", f32, {R, 20}), y = lang::make_output("y", f32, {R, 17}),
+         z = lang::make_output("z", i32, {R});
+  Axis c{"c", 20};
+  Tensor total = compute("total", {R}, [&](Var r) { return sum(x(r, c), c); });
+  Tensor high = compute("high", [&](Var r, Var k) { return x(r, k) > 0; });
+  Tensor centered = compute("centered", {R, 17}, [&](Var r, Var k) {
+    return select(high(r, k + 2), x(r, k) * 20 - total(r), select(high(r, k + 3), 1.f, 2.f));
+  });
+  Tensor twice = compute("twice", {R}, [&](Var r) { return i32(centered(r, 16)) * 2; });
+  const lang::Built built = (lang::bind(y, centered), lang::bind(z, twice), lang::build_program("between", {x, y, z}));
+  Schedule s = scheduled(built);
+  for (const Tensor& t : {total, high, centered, twice}) {
+    const std::vector<Loop> loops = s[t].spatial_loops();
+    auto [ro, ri] = s[t].split(loops[0], 8);
+    s[t].bind(ro, gpu::block_x).as_tile(ri);
+    if (loops.size() > 1) s[t].as_tile(loops[1], 32);
+  }
+  s[total].as_tile(s[total].reduction(), 32);
+  const std::vector<TileLaunch> launches = lowered(s);
+  CHECK(launches.size() == 4);
+  const std::vector<TileTemporary> between = tile_temporaries(s.scheduled().program);
+  REQUIRE(between.size() == 2);
+  const TileTemporary& of_high = between[between[0].begin.size() == 2 ? 0 : 1];
+  CHECK(ir::text(of_high.begin[1]) == "2");  // nobody reads its first two columns
+  CHECK(ir::text(of_high.extents[1]) == "18");
+  same(built, s, {{{"R", 3}}, {{"R", 8}}, {{"R", 21}}});
+}
+
+// y(i) by a schedule that splits i twice: the guards of the outer part are the same for a whole tile.
+TEST_CASE("tiles without a point load and store nothing") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N, 12}), y = lang::make_output("y", f32, {N});
+  Axis k{"k", 12};
+  Tensor total = compute("total", {N}, [&](Var i) { return sum(x(i, k), k).from(x(i, 3)); });
+  const lang::Built built = (lang::bind(y, total), lang::build_program("guarded", {x, y}));
+  for (const bool tiles_of_terms : {false, true}) {
+    Schedule s = scheduled(built);
+    auto [io, ii] = s[total].split(s[total].spatial<1>()[0], 4);
+    auto [ia, ib] = s[total].split(ii, 3);
+    auto [ko, ki] = s[total].split(s[total].reduction(), 8);
+    s[total].reorder(io, ia, ib, ko, ki).bind(io, gpu::block_x);
+    if (tiles_of_terms) s[total].as_tile(ki);
+    same(built, s, {{{"N", 1}}, {{"N", 4}}, {{"N", 9}}});
+  }
+}
+
+TEST_CASE("sums under conditions of their points, of both, and of no term") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"}, K{"K"};
+  Tensor x = lang::make_input("x", f32, {N, K}), y = lang::make_output("y", f32, {N}), z = lang::make_output("z", f32, {N});
+  Axis k{"k", K}, l{"l", K};
+  Tensor even = compute("even", {N}, [&](Var i) { return sum(x(i, k), k.where(i % 2 == 0)); });
+  Tensor positive = compute("positive", {N}, [&](Var i) { return sum(x(i, l), l.where(l + i < N)); });
+  const lang::Built built = (lang::bind(y, even), lang::bind(z, positive), lang::build_program("conditions", {x, y, z}));
+  Schedule s = scheduled(built);
+  for (const Tensor& t : {even, positive}) {
+    auto [io, ii] = s[t].split(s[t].spatial<1>()[0], 4);
+    auto [ko, ki] = s[t].split(s[t].reduction(), 8);
+    s[t].reorder(io, ko, ii, ki).bind(io, gpu::block_x).as_tile(ii, ki);
+  }
+  same(built, s, {{{"N", 1}, {"K", 0}}, {{"N", 6}, {"K", 9}}});
+}
+
+TEST_CASE("8-bit floats: maxima, and as conditions") {
+  for (const Type type : {e4m3, e5m2}) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor x = lang::make_input("x", type, {N, 8}), y = lang::make_output("y", type, {N}),
+           z = lang::make_output("z", bool_, {N, 8});
+    Axis k{"k", 8};
+    Tensor most = compute("most", {N}, [&](Var i) { return maximum(x(i, k), k); });
+    Tensor any = compute("any", {N, 8}, [&](Var i, Var j) { return bool_(x(i, j)); });
+    const lang::Built built = (lang::bind(y, most), lang::bind(z, any), lang::build_program("narrow", {x, y, z}));
+    Schedule s = scheduled(built);
+    auto [io, ii] = s[most].split(s[most].spatial<1>()[0], 4);
+    s[most].bind(io, gpu::block_x).as_tile(ii, s[most].reduction());
+    auto [a, b] = s[any].spatial<2>();
+    auto [ao, ai] = s[any].split(a, 2);
+    s[any].bind(ao, gpu::block_x).as_tile(ai, b);
+    same(built, s, {{{"N", 1}}, {{"N", 7}}});
   }
 }

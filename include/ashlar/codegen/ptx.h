@@ -25,7 +25,8 @@ namespace ashlar::codegen::ptx {
 struct Entry {
   std::string name;  // unique in the module
   ir::Launch launch;
-  std::vector<LaunchParameter> parameters;
+  std::vector<LaunchParameter> parameters;  // of tiles: the tensors; KLaunch::parameters follow
+  std::size_t numbers = 0;                  // of tiles: how many
   std::vector<ir::TensorMap> maps;
   std::int64_t shared_bytes = 0;
   std::int64_t cluster[3] = {1, 1, 1};
@@ -36,6 +37,7 @@ struct Code {
   std::string text;
   std::string cubin;           // in the host's object: the result of cubin(), or empty
   bool lines = false;          // the text has line tables
+  bool tiles = false;          // of a target with tiles: the text is bytecode of CUDA Tile IR
   std::vector<Entry> entries;  // in the order of launches_of
   // Where indices of 32 bits are right for some calls alone, the text has them, and `wide` is the same with indices of 64 bits,
   // for the calls for which `narrow_if` does not hold: over symbols and strides. Else both are empty.

@@ -44,6 +44,10 @@
 
 namespace ashlar::ir {
 
+namespace tile {
+struct Kernel;
+}  // namespace tile
+
 enum class Storage {
   argument,   // a pointer that the caller gives
   stack,      // constant bytes, in the frame of the function or parallel body that holds the alloc
@@ -117,6 +121,11 @@ struct KPrefetch {
 
 struct KLaunch : Launch {
   KBody body;  // what each thread runs
+  // For a target with tiles, in the place of a body: what each block runs (ir/tile.h), the buffers that its tensors are, and
+  // the values of its parameters. An index is passed in 32 bits, in which the host checks that it fits.
+  std::shared_ptr<const tile::Kernel> tile = {};
+  std::vector<Id> tensors = {};
+  std::vector<Expr> parameters = {};
 };
 
 using KSync = Sync;
@@ -243,7 +252,7 @@ void for_each_expr(Stmt& s, F&& f) {
     } else if constexpr (std::same_as<T, KPrefetch>) {
       each(n.address);
     } else if constexpr (std::same_as<T, KLaunch>) {
-      list(n.grid), list(n.cluster);
+      list(n.grid), list(n.cluster), list(n.parameters);
     } else if constexpr (std::same_as<T, KSync>) {
       each(n.index, n.count, n.bytes, n.parity, n.rank);
     } else {

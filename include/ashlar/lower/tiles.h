@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <ashlar/ir/kernel.h>
 #include <ashlar/ir/program.h>
 #include <ashlar/ir/tile.h>
 
@@ -60,5 +61,10 @@ struct TileOptions {
 
 // The regions of the program must have been derived (analysis::derive_regions).
 std::vector<TileLaunch> lower_to_tiles(const ir::Program&, const TileOptions& = {});
+
+// The same with the host's part: a kernel whose launches are of tiles, with temporaries in the workspace. With
+// TileOptions::aligned it has two forms of each launch where calls may break the conditions: NAME, which takes them for
+// granted, and NAME_any; each call takes one by addresses, strides and the lengths of rows.
+ir::Kernel lower_tiles(const ir::Program&, const TileOptions& = {});
 
 }  // namespace ashlar

@@ -71,7 +71,9 @@ typedef struct ashlar_abi1_cuda_launch_more {
 } ashlar_abi1_cuda_launch_more;
 
 enum { ASHLAR_ABI1_CUDA_LATER = 0, ASHLAR_ABI1_CUDA_EXACT = 1, ASHLAR_ABI1_CUDA_FAMILY = 2 }; /* module.accepts */
-enum { ASHLAR_ABI1_CUDA_LINES = 1 };                                                          /* module.flags */
+/* module.flags. LINES: the PTX has line tables. TILES: `ptx` is bytecode of CUDA Tile IR, which ends by itself; its launches
+ * are of one thread, and the device chooses how many there are. */
+enum { ASHLAR_ABI1_CUDA_LINES = 1, ASHLAR_ABI1_CUDA_TILES = 2 };
 
 typedef struct ashlar_abi1_cuda_module {
   uint32_t abi, size;   /* 1, sizeof(ashlar_abi1_cuda_module) */
@@ -85,7 +87,7 @@ typedef struct ashlar_abi1_cuda_module {
   uint64_t hash;        /* of both */
   const ashlar_abi1_cuda_launch* launches;
   uint32_t launch_count;
-  uint32_t flags;                           /* LINES: the PTX has line tables */
+  uint32_t flags;                           /* LINES, TILES */
   const ashlar_abi1_cuda_launch_more* more; /* of each launch; NULL: none. A module may end before this field */
 } ashlar_abi1_cuda_module;
 

@@ -17,6 +17,7 @@
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/tile.h>
 #include <ashlar/ir/vscale.h>
 
 #include "analysis/proofs/uniform.h"
@@ -37,6 +38,7 @@ enum RuleIndex {
   launch_place,
   launch_numbers,
   launch_loops,
+  launch_tiles,
   shared_inside,
   shared_barriers,
   shared_use,
@@ -67,6 +69,7 @@ constexpr std::array<VerifierRule, rule_count> rules{{
     {"launch.place", "a launch stands in no launch and no parallel loop, syncs stand in one"},
     {"launch.numbers", "a launch has 1 to 1024 threads, in whole warps, a grid of indices and a constant cluster"},
     {"launch.loops", "loops in a launch are serial"},
+    {"launch.tiles", "a launch of tiles has one thread and no body, and what the kernel of a block takes: a buffer for each tensor, of its type, and a value for each parameter"},
     {"shared.inside", "buffers in shared memory lie in the launch's bytes, at multiples of their alignment"},
     {"shared.barriers", "no other buffer has bytes of a barrier, and barriers lie at multiples of 8"},
     {"shared.use", "buffers in shared memory are used inside launches, and barriers by syncs and calls only"},
@@ -191,6 +194,7 @@ class Checker {
       require(l.cluster[d].empty() || (ir::is_int(l.cluster[d], &extent) && extent >= 1), launch_numbers,
               [&] { return l.name + ": its cluster"; });
     }
+    if (l.tile) return tiles(l);
     launch_ = &l;
     uniform_ = Uniform(k_, l.thread);
     const auto of_host = std::exchange(around_, {});  // conditions that the host tests
@@ -199,6 +203,26 @@ class Checker {
     around_ = of_host;
     launch_ = nullptr;
     layout(l);
+  }
+
+  void tiles(const ir::KLaunch& l) const {
+    const ir::tile::Kernel& t = *l.tile;
+    const auto name = [&] { return l.name; };
+    require(l.threads == 1 && l.body.empty() && l.shared_bytes == 0, launch_tiles, name);
+    require(l.tensors.size() == t.tensors.size() && l.parameters.size() == t.parameters.size(), launch_tiles, name);
+    for (std::size_t k = 0; k < l.tensors.size(); ++k) {
+      const auto b = k_.buffers.find(l.tensors[k]);
+      require(b != k_.buffers.end(), launch_tiles, name);
+      const Type element = b->second.type.is_bool() ? u8 : b->second.type;
+      const bool writable = b->second.written || b->second.storage == Storage::workspace;
+      require(element == t.tensors[k].element && (writable || !t.tensors[k].written), launch_tiles,
+              [&] { return b->second.name + " of " + l.name; });
+    }
+    for (std::size_t k = 0; k < l.parameters.size(); ++k) {
+      const Type given = l.parameters[k].type(), taken = t.parameters[k].type;
+      require(given == taken || (given.is_index() && taken == i32), launch_tiles,
+              [&] { return t.parameters[k].name + " of " + l.name; });
+    }
   }
 
   struct Span {

@@ -5,6 +5,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/context_fields.h"
+#include "codegen/llvm/of_tiles.h"
 #include "codegen/uses.h"
 
 namespace ashlar::codegen {
@@ -82,6 +83,7 @@ llvm::Function* emit_body(Unit& unit) {
   if (device) check_host_body(unit);
   e.context = device ? nullptr : context;  // what a host does between launches is not worth several threads
   e.slots = device ? static_cast<Value*>(e.b.getInt32(1)) : slots_of(e, context);
+  if (unit.is_cuda() && unit.ptx->tiles) check_tile_numbers(e, context);
   std::optional<WorkspaceBytes> sizes;
   if (has_workspace(unit.kernel)) sizes = workspace_bytes(e, e.slots);
   Value* device_workspace = nullptr;

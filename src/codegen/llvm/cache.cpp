@@ -20,6 +20,7 @@
 
 #include "codegen/kernel_bytes.h"
 #include "codegen/llvm/backend.h"
+#include "codegen/llvm/of_tiles.h"
 #include "codegen/store.h"
 
 namespace ashlar::codegen {
@@ -96,6 +97,7 @@ void put(std::string& key, const Target& t) {
   if (!t.is_gpu()) return;
   put(key, t.device().name);
   if (t.device().kind == Device::Kind::cuda) put(key, ptx::linker_version(t.device().chip));
+  if (t.has_tiles()) put(key, tile_assembler_version());
 }
 
 std::string key_of(std::span<const Variant> variants, std::span<const Output> outputs, const Options& options) {
@@ -108,6 +110,7 @@ std::string key_of(std::span<const Variant> variants, std::span<const Output> ou
   for (const Variant& v : variants) {
     put(key, v.target);
     put(key, kernel_bytes(*v.kernel, line_tables));
+    if (v.target.has_tiles()) put(key, tile_bytecode(*v.kernel));
   }
   return hex_of(key);
 }

@@ -49,7 +49,8 @@ llvm::Value* end_cuda_call(Emitter&);
 llvm::Value* holds_without_overflow(Emitter&, const Expr& condition);
 llvm::Value* begin_device_call(Emitter&, const char* begin, llvm::Value* module, llvm::Value* context, const WorkspaceBytes*,
                                llvm::Value* call);
-void check_host_body(const Unit&);  // refused: what the host of a device cannot do (device.cpp)
+void check_host_body(const Unit&);                   // refused: what the host of a device cannot do (device.cpp)
+llvm::Value* in_word(Emitter&, llvm::Value*, Type);  // a scalar in 8 bytes
 // What a launch is given, 8 bytes each, stored from `to` on.
 void store_parameters(Emitter&, const std::vector<LaunchParameter>&, llvm::Value* to);
 llvm::FunctionCallee runtime_function(Unit&, const char* name, std::initializer_list<llvm::Type*> parameters);  // returns i32

@@ -68,6 +68,12 @@ llvm::FunctionCallee runtime_function(Unit& unit, const char* name, std::initial
   return unit.module->getOrInsertFunction(name, type);
 }
 
+Value* in_word(Emitter& e, Value* v, Type type) {
+  auto& b = e.b;
+  if (v->getType()->isFloatingPointTy()) v = b.CreateBitCast(v, b.getIntNTy(v->getType()->getScalarSizeInBits()));
+  return type.is_signed() ? b.CreateSExt(v, b.getInt64Ty()) : b.CreateZExtOrTrunc(v, b.getInt64Ty());
+}
+
 void store_parameters(Emitter& e, const std::vector<LaunchParameter>& parameters, Value* to) {
   auto& b = e.b;
   auto* word = b.getInt64Ty();
@@ -76,9 +82,7 @@ void store_parameters(Emitter& e, const std::vector<LaunchParameter>& parameters
     if (p.kind == LaunchParameter::Kind::address) {
       v = b.CreatePtrToInt(e.base_of(p.id), word);
     } else {
-      v = e.value_of(p.id);
-      if (v->getType()->isFloatingPointTy()) v = b.CreateBitCast(v, b.getIntNTy(v->getType()->getScalarSizeInBits()));
-      v = p.type.is_signed() ? b.CreateSExt(v, word) : b.CreateZExtOrTrunc(v, word);
+      v = in_word(e, e.value_of(p.id), p.type);
     }
     store_field(b, v, to, static_cast<std::size_t>(p.offset));
   }

@@ -19,6 +19,7 @@
 
 #include "codegen/llvm/backend.h"
 #include "codegen/llvm/lines.h"
+#include "codegen/llvm/of_tiles.h"
 #include "codegen/llvm/of_vulkan.h"
 
 namespace ashlar::codegen {
@@ -45,17 +46,24 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target, const Opt
              Where{});
     return {};
   }
-  if (target.has_tiles())
-    refuse("target", "a target with threads (programs for tiles are written by lower_to_tiles and codegen/tileir.h)",
-           std::string(target.text()), Where{});
-  const bool cuda = target.device().kind == Device::Kind::cuda;
+  const bool tiles = target.has_tiles(), cuda = target.device().kind == Device::Kind::cuda;
   if (kernel.body.empty())
     refuse("target", "something to compute on " + std::string(target.text()),
            "kernel `" + kernel.name + "`, whose outputs have no elements", Where{});
   if (!launches)
-    refuse(cuda ? "cuda" : "vulkan", "a schedule that binds loops to blocks and threads",
-           "kernel `" + kernel.name + "`, which has no launch", Where{});
+    refuse(tiles  ? "tiles"
+           : cuda ? "cuda"
+                  : "vulkan",
+           "a schedule that binds loops to blocks and threads", "kernel `" + kernel.name + "`, which has no launch", Where{});
+  for (const ir::KStmt* s : launches_of(kernel))
+    if (const auto& l = s->get<ir::KLaunch>(); tiles != (l.tile != nullptr))
+      refuse("target", tiles ? "launches of tiles (lower_tiles)" : "launches of threads (lower)",
+             "launch `" + l.name + "` for " + std::string(target.text()), s->where);
   DeviceCode code;
+  if (tiles) {
+    code.ptx = tile_code(kernel, target);
+    return code;
+  }
   if (cuda) {
     code.ptx = ptx::translate(kernel, target, options.line_tables, options.wide_indices);
     code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip, options.line_tables).value_or("");
@@ -74,11 +82,14 @@ std::string device_bytes(const DeviceCode& code, Output output, const Target& ta
     return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]};
   }
   const char* what = output == Output::ptx ? "ptx" : "cubin";
-  if (!code.ptx) refuse(what, "a target that is a CUDA device", std::string(target.text()), Where{});
+  if (!code.ptx || (output == Output::ptx && code.ptx->tiles))
+    refuse(what, "a target that is a CUDA device with threads", std::string(target.text()), Where{});
   if (output == Output::ptx) return code.ptx->text;
   if (code.ptx->cubin.empty())
-    refuse("cubin", "libnvJitLink of a CUDA toolkit that knows " + std::string(target.device().chip), "none on this machine",
-           Where{});
+    refuse("cubin",
+           code.ptx->tiles ? "tileiras (of CUDA's toolkit from 13.1 on), and a target that names a chip"
+                           : "libnvJitLink of a CUDA toolkit that knows " + std::string(target.device().chip),
+           code.ptx->tiles ? std::string(target.text()) : "none on this machine", Where{});
   return code.ptx->cubin;
 }
 
@@ -137,7 +148,9 @@ void give_device_code(Unit& unit, const DeviceCode& device) {
 std::string device_bytes(std::span<const Variant> variants, const std::vector<DeviceCode>& devices, Output output) {
   std::size_t found = 0, count = 0;
   for (std::size_t v = 0; v < variants.size(); ++v)
-    if (output == Output::spirv ? !devices[v].vulkan.shaders.empty() : devices[v].ptx.has_value()) found = v, ++count;
+    if (output == Output::spirv ? !devices[v].vulkan.shaders.empty()
+                                : devices[v].ptx && (output == Output::cubin || !devices[v].ptx->tiles))
+      found = v, ++count;
   if (count > 1)
     refuse(output == Output::spirv ? "spirv"
            : output == Output::ptx ? "ptx"

@@ -135,6 +135,8 @@ Number cast(const Writer& from, Type to, Number x) {
   const Writer w = from.of(to);
   const Type t = from.type;
   if (t == to) return x;
+  if (to.is_bool() && t.is_float() && t.bits == 8)
+    return cast(from.of(f32), to, cast(from, f32, x));  // which have no comparison
   if (to.is_bool()) return from.compare(not_equal, x, t.is_float() ? from.real(0) : from.integer(0));
   if (t.is_bool() && to.is_float()) {
     const Number one = w.real(1), zero = w.real(0);

@@ -8,7 +8,12 @@ Code::Number Code::emit(Opcode op, std::uint64_t type, const std::vector<std::ui
 }
 
 Code::Number Code::emit_all(Opcode op, const std::vector<std::uint64_t>& result_types, bool counted,
-                            const std::vector<std::uint64_t>& fields) {
+                            const std::vector<std::uint64_t>& as_meant) {
+#ifdef ASHLAR_TILEIR_PLANT
+  const std::vector<std::uint64_t> fields = planted(op, as_meant);
+#else
+  const std::vector<std::uint64_t>& fields = as_meant;
+#endif
   begin(op);
   if (counted) bytes_.number(result_types.size());
   for (const std::uint64_t t : result_types) bytes_.number(t);
@@ -19,8 +24,13 @@ Code::Number Code::emit_all(Opcode op, const std::vector<std::uint64_t>& result_
 }
 
 Code::Number Code::emit_block(Opcode op, const std::vector<std::uint64_t>& result_types,
-                              const std::vector<std::uint64_t>& fields, const std::vector<std::uint64_t>& parameters,
+                              const std::vector<std::uint64_t>& as_meant, const std::vector<std::uint64_t>& parameters,
                               const std::function<void(Number first)>& body) {
+#ifdef ASHLAR_TILEIR_PLANT
+  const std::vector<std::uint64_t> fields = planted(op, as_meant);
+#else
+  const std::vector<std::uint64_t>& fields = as_meant;
+#endif
   begin(op);
   bytes_.number(result_types.size());
   for (const std::uint64_t t : result_types) bytes_.number(t);

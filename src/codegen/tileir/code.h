@@ -81,6 +81,11 @@ enum class Opcode : std::uint64_t {
 enum Rounding : std::uint64_t { nearest_even = 0, to_zero = 1, down = 2, integer_to_zero = 6 };
 enum Predicate : std::uint64_t { equal, not_equal, less, less_equal, greater, greater_equal };
 
+#ifdef ASHLAR_TILEIR_PLANT
+// A fault, for the test that looks whether it is found (tests/tileir/planted_test.cpp): what stands in the place of the fields.
+std::vector<std::uint64_t> planted(Opcode, std::vector<std::uint64_t> fields);
+#endif
+
 class Code {
  public:
   using Number = std::uint64_t;  // of a value

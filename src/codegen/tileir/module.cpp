@@ -184,8 +184,18 @@ class Entry {
     for (const tile::Result& p : region.parameters) parameters.push_back(types_.tile(p.type));
     fields.insert(fields.end(), options.begin(), options.end());
     fields.push_back(identities.size());
-    for (const ir::Value& v : identities) identity(fields, v);
+    std::vector<std::size_t> bytes;
+    for (const ir::Value& v : identities) {
+      identity(fields, v);
+      if (v.type.is_float() && v.type.bits == 8 && fields.back() >= 0x80) bytes.push_back(fields.size() - 1);
+    }
     append(fields, numbers(values));
+    // A float of 8 bits is a byte, not a variable number. One of 0x80 and more begins as such a number does that goes on, so it
+    // is written with the number behind it, which is never 0, as one: these are the bytes of both.
+    for (std::size_t k = bytes.size(); k-- > 0;) {
+      fields[bytes[k]] = (fields[bytes[k]] & 0x7F) | fields[bytes[k] + 1] << 7;
+      fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(bytes[k]) + 1);
+    }
     return code_.emit_block(op, results, fields, parameters, [&](Number first) {
       for (const tile::Result& p : region.parameters) values_[p.id] = {first++, p.type};
       body(region.body);

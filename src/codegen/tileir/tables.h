@@ -13,9 +13,18 @@
 
 namespace ashlar::codegen::tileir {
 
+#ifdef ASHLAR_TILEIR_PLANT
+std::string planted(std::string entry);  // as in code.h, of a type or a constant
+#endif
+
 class Table {
  public:
+#ifdef ASHLAR_TILEIR_PLANT
+  std::uint64_t operator()(const std::string& as_meant) {
+    const std::string entry = planted(as_meant);
+#else
   std::uint64_t operator()(const std::string& entry) {
+#endif
     const auto [it, made] = numbers_.emplace(entry, entries_.size());
     if (made) entries_.push_back(entry);
     return it->second;

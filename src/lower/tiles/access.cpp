@@ -17,8 +17,6 @@
 
 namespace ashlar::lowering {
 
-namespace {
-
 // What is left of the first to the second side of a comparison: positive, or at least 0 of `le`, where it holds.
 Expr margin(const Expr& c) {
   const auto sides = ir::args_of(c);
@@ -36,10 +34,9 @@ Expr margin(const Expr& c) {
   }
 }
 
-}  // namespace
-
 std::optional<std::vector<BlockLowering::Place>> BlockLowering::places(const std::vector<Expr>& index,
                                                                        const Dimensions& dims) const {
+  if (index.empty()) return std::nullopt;  // of a single element, which no view cuts
   std::vector<Place> all;
   std::vector<bool> used(dims.size(), false);
   for (const Expr& i : index) {
@@ -113,6 +110,7 @@ std::vector<Expr> BlockLowering::in_memory(Id buffer, std::span<const Expr> inde
 }
 
 Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
+  if (defined_) outside = Outside::zero;
   const ir::Buffer& b = memory(e.node()->id);
   if (const auto it = stages_.find(b.id); it != stages_.end()) return read_stage(e, it->second, dims);
   const Where where = e.node()->where;
@@ -123,7 +121,6 @@ Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
   if (b.role == ir::Role::constant) return chosen_of(b, index, dims, where);
   auto at = index.empty() ? std::nullopt : places(index, dims);  // of a single element there is no view
   if (at && chosen_ && !in_grid(b, index, *at, dims)) at.reset();
-  if (in_index_) outside = Outside::zero;
   Id value = at ? load_tile(b, *at, dims, outside, where) : gather(e, dims);
   if (!b.type.is_bool()) return value;
   return b_.apply(Op::ne, {value, b_.integer(u8, 0, b_.type(value).extents)});
@@ -234,9 +231,9 @@ Id BlockLowering::gather(const Expr& e, const Dimensions& dims) {
       if (!ir::is_int(c, 1) && !analysis::can_prove(c, facts_)) inside.push_back(c);
   }
   const Type element = b.type.is_bool() ? u8 : b.type;
-  const bool nested = std::exchange(in_index_, true);
+  const bool defined = std::exchange(defined_, true);
   const Id where = full(mask(inside, dims), dims), at = offsets(b, index, dims);
-  in_index_ = nested;
+  defined_ = defined;
   std::vector<std::int64_t> extents;
   for (const TileDimension& d : dims) extents.push_back(d.width);
   const ir::Value zero = element.is_float() ? ir::float_value(element, 0) : ir::int_value(element, 0);

@@ -9,6 +9,8 @@
 //   product.cpp   sums of products as mma
 //   arms.cpp      choices between sums of the same operands
 //   launch.cpp    tensors, parameters and grids
+//   host.cpp      what launches them
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,12 +25,17 @@
 
 namespace ashlar::lowering {
 
+constexpr std::int64_t line_bytes = 16;  // what copies of tiles need rows to begin at multiples of
+
 // A loop that is a dimension of tiles.
 struct TileDimension {
   ir::Id axis = 0;
   std::int64_t width = 0;
   Expr end = {};  // the loop's extent, where that is not known to be the width: positions from there on are no points
 };
+
+// What is left of the first to the second side of a comparison of indices: positive, where it holds; empty: it is none.
+Expr margin(const Expr& condition);
 
 inline std::vector<std::int64_t> ones(std::size_t n) { return std::vector<std::int64_t>(n, 1); }
 
@@ -95,6 +102,12 @@ class BlockLowering {
   void add_terms(const std::vector<Expr>& conditions);
   void finish(const std::vector<Id>& values);
   void add_ends(const Dimensions&, std::vector<Expr>& conditions) const;
+  std::vector<Expr> apart(std::vector<Expr>& conditions, const Dimensions&) const;
+  std::vector<Id> where(const std::vector<Expr>& conditions, std::vector<Id> otherwise,
+                        const std::function<std::vector<Id>()>&);
+  std::vector<Expr> of_points() const;
+  std::vector<Id> zeros(const std::vector<Expr>& of);  // over the points, a tile for each
+  void find_indices();
   Current& now() { return *nests_.back(); }
 
   // ---- formula.cpp: values over dimensions, with one of theirs for each, of extent 1 where the value stays the same
@@ -103,6 +116,7 @@ class BlockLowering {
   Id full(Id value, const Dimensions&);
   Id operation(const Expr&, const Dimensions&);
   Id variable(const Expr&, const Dimensions&);
+  Id amount(Id value, Type shifted);
   bool is_product_of_symbols(const Expr&) const;
   Id scalar(const Expr&);                                           // an index without dimensions, of type i32
   Id mask(const std::vector<Expr>& conditions, const Dimensions&);  // where all hold
@@ -154,7 +168,8 @@ class BlockLowering {
   ir::Substitution single_;                              // variables of loops that run once
   Type index_ = i64;                                     // what indices are computed in
   bool chosen_ = false;                                  // inside of an arm of a choice
-  bool in_index_ = false;  // of a gather: what points beyond the domain load becomes an address, so it is some number
+  bool defined_ = false;  // elements outside of a tensor decide where memory is accessed: they are 0
+  std::set<Id> indices_;  // buffers whose elements do
 };
 
 }  // namespace ashlar::lowering

@@ -65,6 +65,7 @@ Id BlockLowering::full(const Expr& e, const Dimensions& dims) { return full(tile
 
 Id BlockLowering::tile(const Expr& e, const Dimensions& dims) {
   if (const auto it = done_.find(e.node()); it != done_.end()) return it->second;
+  if (e.type().is_packed()) refuse("tiles", "elements of at least a byte", "a value of " + ir::text(e.type()), e.node()->where);
   Id result = 0;
   switch (ir::op_of(e)) {
     case Op::int_const:
@@ -116,6 +117,17 @@ Id BlockLowering::variable(const Expr& e, const Dimensions& dims) {
   return b_.reshape(b_.cast(index_, scalar(e)), ones(dims.size()));
 }
 
+// Of a shift, in the type of what is shifted; one that has no room there is more than its bits too.
+Id BlockLowering::amount(Id value, Type shifted) {
+  const ir::tile::TileType own = b_.type(value);
+  if (own.element == shifted) return value;
+  if (own.element.bits > shifted.bits) {
+    const Type natural{Type::Code::unsigned_, own.element.bits};
+    value = b_.apply(Op::min, {b_.cast(natural, value), b_.integer(natural, shifted.bits, own.extents)});
+  }
+  return b_.cast(shifted, value);
+}
+
 Id BlockLowering::operation(const Expr& e, const Dimensions& dims) {
   const Op op = ir::op_of(e);
   std::vector<Id> args;
@@ -130,7 +142,7 @@ Id BlockLowering::operation(const Expr& e, const Dimensions& dims) {
   for (Id& a : args) a = b_.broadcast(a, extents);
   const Type to = e.type().is_index() ? index_ : e.type(), from = b_.type(args[op == Op::select ? 1 : 0]).element;
   if (op == Op::cast || op == Op::bitcast) return b_.cast(to, args[0], op);
-  if ((op == Op::shl || op == Op::shr) && !(b_.type(args[1]).element == from)) args[1] = b_.cast(from, args[1]);
+  if (op == Op::shl || op == Op::shr) args[1] = amount(args[1], from);
   if (!ir::tile::has_operator(op, from))
     refuse("tiles", "operators that tiles have", std::string(ir::op_name(op)) + " of " + ir::text(from), e.node()->where);
   return b_.apply(op, std::move(args));
@@ -139,11 +151,13 @@ Id BlockLowering::operation(const Expr& e, const Dimensions& dims) {
 // Bounds and numbers of tiles fit in 32 bits, as extents do, which the entry checks.
 Id BlockLowering::scalar(const Expr& e) {
   std::int64_t n = 0;
-  if (ir::is_int(e, &n)) return b_.integer(i32, n);
+  if (ir::is_int(e, &n)) return b_.integer(e.type().is_bool() ? bool_ : i32, n);
   if (ir::is(e, Op::var)) {
     const Id id = e.node()->id;
     if (const auto it = scalars_.find(id); it != scalars_.end()) return it->second;
     if (p_.symbols.count(id)) return parameter(p_.symbols.at(id).name, e);
+    for (const auto& [axis, value] : single_)
+      if (axis == id) return scalar(value);
     throw InternalError("a variable that no loop of the block has: " + ir::text(e));
   }
   if (ir::is(e, Op::load)) refuse("tiles", "an index that is known when the block begins", ir::text(e), e.node()->where);

@@ -15,8 +15,6 @@ namespace ashlar::lowering {
 
 namespace {
 
-constexpr std::int64_t line = 16;  // bytes: what copies of tiles need rows to begin at multiples of
-
 // The largest power of two, up to 128, that divides every value of an expression.
 std::int64_t divisor_of(const Expr& e, const analysis::Facts& facts) {
   const analysis::Congruence c = analysis::congruence(e, facts);
@@ -71,7 +69,7 @@ Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
     refuse("tiles", "arguments without a layout of their own", b.name, where);
   if (b.type.is_packed()) refuse("tiles", "elements of at least a byte", b.name + " of " + ir::text(b.type), where);
   const std::size_t rank = b.extents.size();
-  const std::int64_t bytes = b.type.bytes(), unit = options_.aligned ? std::max<std::int64_t>(1, line / bytes) : 1;
+  const std::int64_t bytes = b.type.bytes(), unit = options_.aligned ? std::max<std::int64_t>(1, line_bytes / bytes) : 1;
   std::vector<ir::tile::Extent> extents, strides;
   for (std::size_t d = 0; d < rank; ++d)
     extents.push_back(extent(b.name + "_extent" + std::to_string(d), analysis::simplify(b.extents[d], facts_)));
@@ -91,8 +89,8 @@ Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
       if (!last && unit > 1) launch_.conditions.push_back({b.id, static_cast<int>(d), unit});
     }
   }
-  const std::int64_t align = options_.aligned ? std::max(line, b.align) : std::max<std::int64_t>(1, b.align);
-  if (options_.aligned && b.align < line) launch_.conditions.push_back({b.id, -1, line});
+  const std::int64_t align = options_.aligned ? std::max(line_bytes, b.align) : std::max<std::int64_t>(1, b.align);
+  if (options_.aligned && b.align < line_bytes) launch_.conditions.push_back({b.id, -1, line_bytes});
   strides_[b.id] = strides;
   launch_.tensors.push_back(b.id);
   const Type element = b.type.is_bool() ? u8 : b.type;
@@ -116,7 +114,32 @@ void BlockLowering::bind(const Stmt& s) {
   blocks_.insert(l.axis);
 }
 
+// Buffers whose elements are parts of indices or conditions, of stages in a block by way of others.
+void BlockLowering::find_indices() {
+  const auto add = [&](const Expr& e) {
+    ir::walk(e, [&](const Expr& x) {
+      if (ir::is(x, Op::load)) indices_.insert(x.node()->id);
+      return true;
+    });
+  };
+  for (const auto& [id, stage] : p_.stages) {
+    for (const Expr& e : stage.values)
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, Op::load))
+          for (const Expr& i : ir::args_of(x)) add(i);
+        return true;
+      });
+  }
+  for (std::size_t before = 0; before != indices_.size();) {
+    before = indices_.size();
+    for (const auto& [id, stage] : p_.stages)
+      if (std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return indices_.count(b) != 0; }))
+        for (const Expr& e : stage.values) add(e);
+  }
+}
+
 TileLaunch BlockLowering::run(const Stmt& root) {
+  find_indices();
   path_.push_back(&root);
   nest(root);
   launch_.kernel = std::move(b_).kernel();
@@ -145,6 +168,8 @@ std::vector<TileTemporary> tile_temporaries(const ir::Program& p) {
     if (!at_root)
       refuse("tiles", "stages that are stored where they are computed: at the root, or in a block",
              b.name + ", stored further out", b.where);
+    if (!(b.scope == Scope::global))
+      refuse("tiles", "storage in Scope::global between launches", b.name + " in Scope::" + b.scope.name, b.where);
     analysis::Box box = analysis::logical_box(p, s.id);
     for (const Expr& e : box.extent)
       for (const ir::Id v : ir::free_vars(e))

@@ -5,6 +5,7 @@
 //     for ii, ji, ki   tile   ->   sums = for ko carrying sums: sums + what the tile's terms give together
 //       block C                    C = sums
 #include <algorithm>
+#include <utility>
 
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/operation.h>
@@ -21,6 +22,8 @@ namespace {
 constexpr std::int64_t most_elements = std::int64_t{1} << 18;  // of a tile of terms that no mma takes
 
 bool is_tile(const Stmt& s) { return ir::is_loop(s, LoopKind::tile); }
+
+ir::Value zero_of(Type t) { return t.is_float() ? ir::float_value(t, 0) : ir::int_value(t, 0); }
 
 }  // namespace
 
@@ -179,8 +182,15 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
 void BlockLowering::start_sums() {
   Current& c = now();
   done_.clear();
-  for (std::size_t k = 0; k < c.stage->inits.size(); ++k)
-    c.sums.push_back(full(spelled(ir::substitute(c.stage->inits[k], c.values)), dimensions(k)));
+  const bool loads = std::any_of(c.stage->inits.begin(), c.stage->inits.end(), [](const Expr& e) { return ir::has_load(e); });
+  std::vector<Expr> points = loads ? of_points() : std::vector<Expr>{};
+  const std::vector<Expr> some_point = apart(points, c.spatial);
+  c.sums = where(some_point, some_point.empty() ? std::vector<Id>{} : zeros(c.stage->inits), [&] {
+    std::vector<Id> starts;
+    for (const Expr& e : c.stage->inits)
+      starts.push_back(full(spelled(ir::substitute(e, c.values)), dimensions(starts.size())));
+    return starts;
+  });
   done_.clear();
 }
 
@@ -208,6 +218,16 @@ void BlockLowering::add_one_term(const std::vector<Expr>& values, const std::vec
   for (std::size_t k = 0; k < next.size(); ++k)
     c.sums[k] = inside ? b_.apply(Op::select, {full(inside, dimensions(k)), next[k], c.sums[k]}) : next[k];
   done_.clear();
+}
+
+std::vector<BlockLowering::Id> BlockLowering::zeros(const std::vector<Expr>& of) {
+  std::vector<Id> all;
+  for (const Expr& e : of) {
+    std::vector<std::int64_t> extents;
+    for (const TileDimension& d : dimensions(all.size())) extents.push_back(d.width);
+    all.push_back(b_.constant(zero_of(e.type()), extents));
+  }
+  return all;
 }
 
 // Adds the terms at the dimensions of the tile to the sums; those where the conditions do not hold are none.
@@ -267,6 +287,65 @@ void BlockLowering::add_ends(const Dimensions& dims, std::vector<Expr>& conditio
   }
 }
 
+// The conditions that are the same for all positions of the dimensions, and, of the others, that they hold at the first
+// position where they hold at any: a tile that has no point lies outside of the grids of views, so nothing is loaded and stored
+// there.
+std::vector<Expr> BlockLowering::apart(std::vector<Expr>& conditions, const Dimensions& dims) const {
+  std::vector<Expr> uniform, others;
+  ir::Substitution first;
+  for (const TileDimension& d : dims)
+    if (d.axis) first.emplace_back(d.axis, ir::index(0));
+  const auto add = [&](const Expr& e) {
+    const bool known_too = std::any_of(uniform.begin(), uniform.end(), [&](const Expr& u) { return ir::same(u, e); });
+    if (!known_too && !ir::is_int(e, 1) && !analysis::can_prove(e, facts_)) uniform.push_back(e);
+  };
+  for (const Expr& e : conditions) {
+    const bool varies = std::any_of(first.begin(), first.end(), [&](const auto& d) { return ir::uses_var(e, d.first); });
+    if (!varies && !ir::has_load(e)) {
+      add(e);
+      continue;
+    }
+    others.push_back(e);
+    const Expr left = margin(e);
+    if (left.empty() || !left.type().is_index() || ir::has_load(left)) continue;
+    const Expr at_first = known(ir::substitute(left, first));
+    if (analysis::can_prove(ir::ge(at_first, left), facts_)) add(known(ir::gt(at_first, ir::index(0))));
+  }
+  conditions = std::move(others);
+  return uniform;
+}
+
+// What is computed where the conditions hold: a loop of one iteration or none.
+std::vector<Id> BlockLowering::where(const std::vector<Expr>& conditions, std::vector<Id> otherwise,
+                                     const std::function<std::vector<Id>()>& computed) {
+  if (conditions.empty()) return computed();
+  Id all = 0;
+  for (const Expr& e : conditions) all = all ? b_.apply(Op::logic_and, {all, scalar(e)}) : scalar(e);
+  const Id none = b_.integer(i32, 0), one = b_.integer(i32, 1);
+  done_.clear();
+  std::vector<Id> results = b_.loop(none, b_.apply(Op::select, {all, one, none}), one, otherwise,
+                                    [&](ir::tile::Builder&, Id, const std::vector<Id>&) { return computed(); });
+  done_.clear();
+  return results;
+}
+
+// Those of the points of the stage, without those of its terms.
+std::vector<Expr> BlockLowering::of_points() const {
+  // The path to the block, whose conditions these are: of a stage with a loop over terms the walk may be behind it.
+  std::vector<const Stmt*> path = path_;
+  while (!path.back()->is<BlockStmt>()) {
+    const Stmt* next = nullptr;
+    for (const Stmt& inside : path.back()->body())
+      if (inside.is<LoopStmt>() || inside.is<BlockStmt>()) next = &inside;
+    path.push_back(next);
+  }
+  std::vector<Expr> conditions;
+  for (const Expr& e : analysis::conditions_of(p_, path, true))
+    if (const Expr condition = known(e); !ir::is_int(condition, 1)) conditions.push_back(condition);
+  add_ends(nests_.back()->spatial, conditions);
+  return conditions;
+}
+
 void BlockLowering::block(const Stmt& s) {
   Current& c = now();
   const BlockStmt& own = s.get<BlockStmt>();
@@ -274,23 +353,39 @@ void BlockLowering::block(const Stmt& s) {
     refuse("tiles", "stages that are computed in one piece", c.stage->name + ", whose init or components stand apart", s.where);
   b_.at(c.where);
   done_.clear();
+  const bool around = std::exchange(
+      defined_, std::any_of(c.stage->buffers.begin(), c.stage->buffers.end(), [&](Id b) { return indices_.count(b) != 0; }));
+  std::vector<Expr> points = of_points();
+  const std::vector<Expr> some_point = apart(points, c.spatial);
   if (!c.stage->is_reduction()) {
-    std::vector<Id> values;
-    for (const Expr& e : c.stage->values) values.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
+    const std::vector<Id> none = some_point.empty() ? std::vector<Id>{} : zeros(c.stage->values);
+    const std::vector<Id> values = where(some_point, none, [&] {
+      std::vector<Id> computed;
+      for (const Expr& e : c.stage->values) computed.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
+      return computed;
+    });
     done_.clear();
+    defined_ = around;
     return finish(values);
   }
   const bool first = c.sums.empty();
   if (first) start_sums();
+  const std::vector<Expr> of_init = analysis::conditions_of(p_, path_, true);
   std::vector<Expr> of_terms;
-  for (const Expr& e : analysis::conditions_of(p_, path_)) {
-    const std::vector<Id> vars = ir::free_vars(e);
-    if (std::any_of(vars.begin(), vars.end(), [&](Id v) { return p_.axes.count(v) && p_.axis(v).reduce; }))
+  for (const Expr& e : analysis::conditions_of(p_, path_))
+    if (std::none_of(of_init.begin(), of_init.end(), [&](const Expr& i) { return ir::same(i, e); }))
       of_terms.push_back(known(e));
-  }
   add_ends(c.terms, of_terms);
   std::erase_if(of_terms, [](const Expr& e) { return ir::is_int(e, 1); });
-  add_terms(of_terms);
+  Dimensions dims = c.spatial;
+  dims.insert(dims.end(), c.terms.begin(), c.terms.end());
+  std::vector<Expr> some_term = apart(of_terms, dims);
+  some_term.insert(some_term.end(), some_point.begin(), some_point.end());
+  c.sums = where(some_term, c.sums, [&] {
+    add_terms(of_terms);
+    return c.sums;
+  });
+  defined_ = around;
   if (!first) return;
   finish(c.sums);
   c.sums.clear();
@@ -299,18 +394,8 @@ void BlockLowering::block(const Stmt& s) {
 // Stores what the stage's points are, and keeps them for stages that read them in the block.
 void BlockLowering::finish(const std::vector<Id>& values) {
   const Current& c = now();
-  std::vector<Expr> conditions, index;
-  // The path to the block, whose conditions these are: of a stage with a loop over terms the walk is behind it.
-  std::vector<const Stmt*> path = path_;
-  while (!path.back()->is<BlockStmt>()) {
-    const Stmt* next = nullptr;
-    for (const Stmt& inside : path.back()->body())
-      if (inside.is<LoopStmt>() || inside.is<BlockStmt>()) next = &inside;
-    path.push_back(next);
-  }
-  for (const Expr& e : analysis::conditions_of(p_, path, true))
-    if (const Expr condition = known(e); !ir::is_int(condition, 1)) conditions.push_back(condition);
-  add_ends(c.spatial, conditions);
+  std::vector<Expr> conditions = of_points(), index;
+  const std::vector<Expr> some_point = apart(conditions, c.spatial);
   for (const Expr& i : ir::stored_at(*c.stage, ir::Piece::whole)) index.push_back(known(ir::substitute(i, c.values)));
 
   StageTile kept;
@@ -328,7 +413,11 @@ void BlockLowering::finish(const std::vector<Id>& values) {
     const bool stored = m.role == ir::Role::output;
     if (!b.layout.map.empty() && (stored || b.layout.dropped.empty()))
       refuse("tiles", "stages without a layout of their own", b.name, b.where);
-    if (stored) store(m, in_memory(b.id, index), values[k], conditions);
+    if (stored)
+      where(some_point, {}, [&] {
+        store(m, in_memory(b.id, index), values[k], conditions);
+        return std::vector<Id>{};
+      });
     StageTile own = kept;
     own.value = values[k];
     for (const int d : b.layout.dropped)

@@ -119,6 +119,7 @@ enum { kCudaSwizzleNone = 0, kCudaSwizzle32 = 1, kCudaSwizzle64 = 2, kCudaSwizzl
 
 /* What a driver library may lack: NULL there. */
 #define ASHLAR_CUDA_LATER_FUNCTIONS(X)                                                                                     \
+  X(DriverGetVersion, "cuDriverGetVersion", (int*))                                                                        \
   X(ModuleLoadDataEx, "cuModuleLoadDataEx", (CudaModule*, const void* image, unsigned count, int* options, void** values)) \
   X(LaunchKernelEx, "cuLaunchKernelEx", (const CudaLaunchConfig*, CudaFunction, void** parameters, void** extra))          \
   X(MemPoolCreate, "cuMemPoolCreate", (CudaPool*, const CudaPoolProperties*))                                              \

@@ -91,7 +91,41 @@ static CudaResult load_data(const CudaDriver* cu, const void* image, bool lines,
   return r;
 }
 
-static int load_image(const CudaDriver* cu, const ashlar_abi1_cuda_module* m, ashlar_error* error, CudaModule* module) {
+/* The driver that compiles bytecode of Tile IR, as CUDA counts versions: the one of its format, which the file says, and the
+ * one that first compiled it for the device. (CUDA Toolkit release notes: 10.x and 12.x since 13.1, 8.x since 13.2, 9.0
+ * since 13.3.) */
+static int driver_for_tiles(const CudaPlace* place, const ashlar_abi1_cuda_module* m) {
+  const unsigned char* head = (const unsigned char*)m->ptx; /* magic of 8 bytes, major, minor */
+  const int format = 1000 * head[8] + 10 * head[9], family = place->capability / 10;
+  const int device = family == 8 ? 13020 : family == 9 ? 13030 : 13010;
+  return format > device ? format : device;
+}
+
+static int load_tiles(const CudaDriver* cu, const CudaPlace* place, const ashlar_abi1_cuda_module* m, ashlar_error* error,
+                      CudaModule* module) {
+  char log[kLogBytes], name[128];
+  const int needed = driver_for_tiles(place, m);
+  int version = 0;
+  if (cu->DriverGetVersion != NULL) {
+    const CudaResult r = cu->DriverGetVersion(&version);
+    if (r != kCudaSuccess) return ashlar_cuda_failed(cu, error, m->name, "cuDriverGetVersion", r);
+  }
+  if (version < needed) {
+    ashlar_cuda_device_name(cu, place->device, name, sizeof name);
+    return ashlar_error_record(error, ASHLAR_E_TARGET, -1, -1, needed, version,
+                               "%s: made for %s: tiles on %s need a driver of CUDA %d.%d or later, this one is of CUDA %d.%d",
+                               m->name, m->chip, name, needed / 1000, needed % 1000 / 10, version / 1000, version % 1000 / 10);
+  }
+  const char* function = cu->ModuleLoadDataEx != NULL ? "cuModuleLoadDataEx" : "cuModuleLoadData";
+  const CudaResult r = load_data(cu, m->ptx, false, module, log);
+  if (r == kCudaSuccess) return ASHLAR_OK;
+  char what[64];
+  snprintf(what, sizeof what, "%s of bytecode", function);
+  return ashlar_cuda_failed_with(cu, error, m->name, what, r, in_one_line(log));
+}
+
+static int load_image(const CudaDriver* cu, const CudaPlace* place, const ashlar_abi1_cuda_module* m, ashlar_error* error,
+                      CudaModule* module) {
   char log[kLogBytes];
   const char* function = cu->ModuleLoadDataEx != NULL ? "cuModuleLoadDataEx" : "cuModuleLoadData";
   if (m->cubin != NULL) {
@@ -100,6 +134,7 @@ static int load_image(const CudaDriver* cu, const ashlar_abi1_cuda_module* m, as
     if (r != kCudaNoBinaryForGpu && r != kCudaInvalidImage)
       return ashlar_cuda_failed_with(cu, error, m->name, function, r, in_one_line(log));
   }
+  if ((m->flags & ASHLAR_ABI1_CUDA_TILES) != 0) return load_tiles(cu, place, m, error, module);
   const CudaResult r = load_data(cu, m->ptx, (m->flags & ASHLAR_ABI1_CUDA_LINES) != 0, module, log);
   if (r == kCudaSuccess) return ASHLAR_OK;
   char what[64];
@@ -148,7 +183,7 @@ int ashlar_cuda_load(const CudaDriver* cu, CudaPlace* place, const ashlar_abi1_c
     if (rc == ASHLAR_OK && (l = calloc(1, bytes)) == NULL)
       rc = ashlar_error_record(error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, 0, "%s: no host memory for {expected} bytes",
                                m->name);
-    if (rc == ASHLAR_OK) rc = load_image(cu, m, error, &l->module);
+    if (rc == ASHLAR_OK) rc = load_image(cu, place, m, error, &l->module);
     if (rc == ASHLAR_OK && (rc = take_functions(cu, m, error, l)) != ASHLAR_OK)
       (void)cu->ModuleUnload(l->module); /* what went wrong is already told */
     if (rc == ASHLAR_OK) {

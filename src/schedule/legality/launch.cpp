@@ -328,9 +328,12 @@ void finish_launches(Context& c) {
     bool any = false;
     ir::walk(nest->body, [&](const Stmt& s) { any = any || bound(s); });
     if (!gpu) continue;
-    if (!any && has_points(p, root))  // else one thread computes it
+    // Else one thread computes it, or one block of tiles, which a stage of no dimensions has in any case.
+    const bool tiles = c.target.has_tiles(), points = std::any_of(stage.iters.begin(), stage.iters.end(),
+                                                                  [](const auto& v) { return v.kind != ir::IterKind::reduce; });
+    if (!any && has_points(p, root) && (points || !tiles))
       ashlar::refuse("schedule",
-                     "loops bound to blocks and threads for " + stage.name +
+                     std::string("loops bound to blocks ") + (tiles ? "" : "and threads ") + "for " + stage.name +
                          ", which is computed at the root of a program for " + std::string(c.target.text()),
                      "none (bind its loops, or compute it inside another launch)", root.where);
     Launch launch{p, c.target.device(), {}};

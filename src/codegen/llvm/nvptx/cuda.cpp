@@ -72,24 +72,27 @@ Constant* more_of(const Record& r, const ptx::Code& code) {
 Constant* module_data(Unit& unit, const std::string& text, const std::string& machine_code, const char* suffix) {
   const Record r(unit);
   const ptx::Code& code = *unit.ptx;
-  const std::string chip = unit.target.device().chip;
+  const std::string chip = code.tiles ? std::string(unit.target.base()) : unit.target.device().chip;
   if (code.entries.empty()) throw InternalError("codegen: a kernel for a device without a launch");
   std::vector<Constant*> rows;
   for (const ptx::Entry& e : code.entries) {
     std::vector<Constant*> maps;
     for (const ir::TensorMap& m : e.maps) maps.push_back(map_row(r, m));
-    if (e.parameters.size() > ASHLAR_ABI1_CUDA_MAX_PARAMETERS || e.maps.size() > ASHLAR_ABI1_CUDA_MAX_MAPS)
+    const std::size_t parameters = e.parameters.size() + e.numbers;
+    if (parameters > ASHLAR_ABI1_CUDA_MAX_PARAMETERS || e.maps.size() > ASHLAR_ABI1_CUDA_MAX_MAPS)
       refuse("cuda",
              "a launch of at most " + std::to_string(ASHLAR_ABI1_CUDA_MAX_PARAMETERS) + " parameters and " +
                  std::to_string(ASHLAR_ABI1_CUDA_MAX_MAPS) + " tensor maps",
              "launch `" + e.name + "`", Where{});
-    rows.push_back(
-        r.of({unit.text(e.name), maps.empty() ? r.null() : r.global(r.array(maps), ".maps"), r.i32c(e.launch.threads),
-              r.i32c(e.shared_bytes), r.i32c(e.parameters.size()), r.i32c(e.maps.size())}));
+    rows.push_back(r.of({unit.text(e.name), maps.empty() ? r.null() : r.global(r.array(maps), ".maps"),
+                         r.i32c(e.launch.threads), r.i32c(e.shared_bytes), r.i32c(parameters), r.i32c(e.maps.size())}));
     r.check(rows.back(), sizeof(ashlar_abi1_cuda_launch));
   }
   const auto capability = static_cast<unsigned>(compute_capability(unit.target));
-  const unsigned accepts = chip.back() == 'a'   ? ASHLAR_ABI1_CUDA_EXACT
+  const unsigned flags =
+      (code.lines ? unsigned{ASHLAR_ABI1_CUDA_LINES} : 0) | (code.tiles ? unsigned{ASHLAR_ABI1_CUDA_TILES} : 0);
+  const unsigned accepts = code.tiles           ? ASHLAR_ABI1_CUDA_LATER
+                           : chip.back() == 'a' ? ASHLAR_ABI1_CUDA_EXACT
                            : chip.back() == 'f' ? ASHLAR_ABI1_CUDA_FAMILY
                                                 : ASHLAR_ABI1_CUDA_LATER;
   auto bytes = [&](const std::string& b, bool terminated) {
@@ -97,11 +100,10 @@ Constant* module_data(Unit& unit, const std::string& text, const std::string& ma
   };
   Constant* cubin = machine_code.empty() ? r.null() : r.global(bytes(machine_code, false), ".cubin");
   if (auto* g = llvm::dyn_cast<llvm::GlobalVariable>(cubin)) g->setAlignment(llvm::Align(16));
-  Constant* value =
-      r.of({r.i32c(1), r.i32c(sizeof(ashlar_abi1_cuda_module)), unit.text(unit.kernel.name), unit.text(chip),
-            r.i32c(capability), r.i32c(accepts), cubin, r.i64c(machine_code.size()), r.global(bytes(text, true), ".ptx"),
-            r.i64c(hash_of(machine_code, hash_of(text))), r.global(r.array(rows), ".launches"), r.i32c(rows.size()),
-            r.i32c(code.lines ? ASHLAR_ABI1_CUDA_LINES : 0), more_of(r, code)});
+  Constant* value = r.of({r.i32c(1), r.i32c(sizeof(ashlar_abi1_cuda_module)), unit.text(unit.kernel.name), unit.text(chip),
+                          r.i32c(capability), r.i32c(accepts), cubin, r.i64c(machine_code.size()),
+                          r.global(bytes(text, true), ".ptx"), r.i64c(hash_of(machine_code, hash_of(text))),
+                          r.global(r.array(rows), ".launches"), r.i32c(rows.size()), r.i32c(flags), more_of(r, code)});
   r.check(value, sizeof(ashlar_abi1_cuda_module));
   return r.global(value, suffix);
 }
@@ -135,7 +137,7 @@ void Emitter::launch_cuda(const ir::KLaunch& s) {
   const std::size_t number = launches_++;
   const ptx::Entry& entry = unit.ptx->entries.at(number);
   auto* word = b.getInt64Ty();
-  std::size_t count = entry.parameters.size();
+  std::size_t count = entry.parameters.size() + entry.numbers;
   for (const ir::TensorMap& m : entry.maps) count += 2 * m.box.size();
   llvm::AllocaInst* grid = local(llvm::ArrayType::get(word, 3), llvm::Align(8), "grid");
   llvm::AllocaInst* parameters =
@@ -150,6 +152,7 @@ void Emitter::launch_cuda(const ir::KLaunch& s) {
     store_field(b, v, parameters, at);
     at += 8;
   };
+  for (const Expr& e : s.parameters) put(in_word(*this, expr(e), e.type()));
   for (const ir::TensorMap& m : entry.maps) {
     put(b.CreatePtrToInt(base_of(m.buffer), word));
     for (const Expr& e : m.extents) put(expr(e));

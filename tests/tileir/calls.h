@@ -1,0 +1,116 @@
+#pragma once
+// Launches of tiles on the host: by the interpreter of the tile form, and as bytecode by the executor of the tests.
+#include <algorithm>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ashlar/codegen/tileir.h>
+#include <ashlar/interp/tiles.h>
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/lower/tiles.h>
+
+#include "tests/tileir/executor/executor.h"
+
+namespace tiles {
+
+using namespace ashlar;
+
+inline std::int64_t number(const Expr& e, const ir::Substitution& symbols) {
+  std::int64_t n = 0;
+  if (!ir::is_int(ir::substitute(e, symbols), &n)) throw InternalError("an expression that is no constant");
+  return n;
+}
+
+// The stride of a dimension of an array.
+inline std::int64_t stride_of(const interp::Array& a, int dim) {
+  if (!a.strides.empty()) return a.strides[static_cast<std::size_t>(dim)];
+  std::int64_t n = 1;
+  for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < a.shape.size(); ++d) n *= a.shape[d];
+  return n;
+}
+
+// The launches in their order, each with the call that runs it: with(launch, call).
+template <class F>
+void each_call(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args, F&& with) {
+  const std::map<ir::Id, std::int64_t> solved = interp::solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, args);
+  ir::Substitution symbols;
+  for (const auto& [id, n] : solved) symbols.emplace_back(id, ir::index(n));
+  std::map<ir::Id, interp::Actual*> actuals;
+  std::map<ir::Id, interp::Array> between;  // what lies in memory from one launch to the next
+  for (std::size_t i = 0; i < args.size(); ++i) actuals[p.arguments[i].id] = &args[i];
+  // As an entry does, which launches nothing where no output has an element.
+  const bool any = std::any_of(args.begin(), args.end(), [&](const interp::Actual& a) {
+    const ir::Argument& of = p.arguments[static_cast<std::size_t>(&a - args.data())];
+    return of.kind == ir::ArgumentKind::output && a.array.elements() > 0;
+  });
+  if (!any) return;
+  for (const TileLaunch& l : launches) {
+    interp::TileCall call{{}, {}, {}};
+    for (std::size_t i = 0; i < l.parameters.size(); ++i) {
+      const TileActual& a = l.parameters[i];
+      if (a.value.empty())
+        call.parameters.push_back(ir::int_value(i32, stride_of(actuals.at(a.buffer)->array, a.dim)));
+      else if (ir::is(a.value, ir::Op::var) && actuals.count(a.value.node()->id))
+        call.parameters.push_back(actuals.at(a.value.node()->id)->scalar);
+      else
+        call.parameters.push_back(ir::int_value(i32, number(a.value, symbols)));
+    }
+    const auto extent = [&](const ir::tile::Extent& e) {
+      const auto& all = l.kernel.parameters;
+      const auto at = std::find_if(all.begin(), all.end(), [&](const auto& q) { return q.id == e.parameter; });
+      return at == all.end() ? e.constant : call.parameters[static_cast<std::size_t>(at - all.begin())].i;
+    };
+    for (std::size_t t = 0; t < l.tensors.size(); ++t) {
+      if (const auto at = actuals.find(l.tensors[t]); at != actuals.end()) {
+        call.tensors.push_back(&at->second->array);
+        continue;
+      }
+      const ir::tile::Tensor& tensor = l.kernel.tensors[t];
+      std::vector<std::int64_t> shape;
+      for (const ir::tile::Extent& e : tensor.extents) shape.push_back(extent(e));
+      call.tensors.push_back(&between.try_emplace(l.tensors[t], interp::Array::zeros(tensor.element, shape)).first->second);
+    }
+    for (std::size_t d = 0; d < 3; ++d) call.grid[d] = number(l.grid[d], symbols);
+    with(l, call);
+  }
+}
+
+inline void run(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args) {
+  each_call(p, launches, args, [](const TileLaunch& l, const interp::TileCall& call) { interp::run(l.kernel, call); });
+}
+
+// The bytecode of a kernel, on the executor of the tests (tests/tileir/executor), whose blocks run in an order that `seed`
+// draws.
+inline void execute(const ir::tile::Kernel& kernel, const interp::TileCall& call, std::uint64_t seed) {
+  if (call.grid[0] * call.grid[1] * call.grid[2] == 0) return;
+  const std::string code = codegen::tileir::bytecode(kernel);
+  const tileir::Module module = tileir::Module::read(std::as_bytes(std::span(code)));
+  tileir::Device device;
+  std::vector<std::uint64_t> addresses;
+  std::vector<tileir::Argument> actuals;
+  for (const interp::Array* a : call.tensors) {
+    addresses.push_back(device.alloc(std::max<std::size_t>(a->bytes.size(), 1)));
+    device.write(addresses.back(), a->bytes.data(), a->bytes.size());
+    actuals.push_back(tileir::argument(addresses.back()));
+  }
+  for (const ir::Value& v : call.parameters) {
+    tileir::Argument a = tileir::argument(ir::to_bits(v));
+    a.size = static_cast<std::size_t>(v.type.bytes());
+    actuals.push_back(a);
+  }
+  tileir::Grid grid;
+  for (std::size_t d = 0; d < 3; ++d) grid[d] = static_cast<std::uint32_t>(call.grid[d]);
+  device.run(module, kernel.name, grid, actuals, seed);
+  for (std::size_t t = 0; t < call.tensors.size(); ++t)
+    if (kernel.tensors[t].written) device.read(call.tensors[t]->bytes.data(), addresses[t], call.tensors[t]->bytes.size());
+}
+
+inline void execute(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args,
+                    std::uint64_t seed) {
+  each_call(p, launches, args, [&](const TileLaunch& l, const interp::TileCall& call) { execute(l.kernel, call, seed); });
+}
+
+}  // namespace tiles
