@@ -2,6 +2,9 @@
 #include <ashlar/ops.h>
 #include <ashlar/schedules/by_default.h>
 #include <ashlar/schedules/tile_attention.h>
+#include <ashlar/schedules/tile_matmul.h>
+#include <ashlar/schedules/tile_points.h>
+#include <ashlar/schedules/tile_rows.h>
 
 #include "tests/golden.h"
 #include "tests/tileir/lowered.h"
@@ -54,4 +57,107 @@ TEST_CASE("attention in one launch: both products by mma, nothing between launch
     CHECK(tile_temporaries(a.s.scheduled().program).empty());
     same(a.built, a.s, {{{"B", 1}, {"H", 2}, {"M", 21}, {"N", 37}}, {{"B", 2}, {"H", 1}, {"M", 1}, {"N", 1}}}, 2e-2, 2e-2);
   }
+}
+
+TEST_CASE("the default schedule for tiles says what it took: products with what is computed for and of them, rows, points") {
+  const Target target = Target::parse("cuda-tile-sm_90");
+  {
+    lang::DefinitionScope scope;
+    Symbol G{"G"}, M{"M"}, N{"N"}, K{"K"};
+    Tensor A = lang::make_input("A", bf16, {G, M, K}), B = lang::make_input("B", bf16, {G, N, K}),
+           bias = lang::make_input("bias", f32, {N}), y = lang::make_output("y", bf16, {G, M, N});
+    Axis k{"k", K};
+    Tensor a = compute("a", {G, M, K}, [&](Var g, Var i, Var t) { return bf16(exp(f32(A(g, i, t)) / 8)); });
+    Tensor product =
+        compute("product", {G, M, N}, [&](Var g, Var i, Var j) { return sum(f32(a(g, i, k)) * f32(B(g, j, k)), k); });
+    Tensor result = compute("result", {G, M, N}, [&](Var g, Var i, Var j) { return bf16(max(product(g, i, j) + bias(j), 0)); });
+    const lang::Built built = (lang::bind(y, result), lang::build_program("product", {A, B, bias, y}));
+    const ScheduledByDefault by = schedule_by_default(built, target);
+    const std::string text = by.choices.text();
+    CHECK_MESSAGE(text.find("a tile of sums for each block, by mma (schedules::tile_matmul)") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("a: elementwise; inlined into product, whose blocks compute tiles of it") != std::string::npos,
+                  text);
+    CHECK_MESSAGE(text.find("computed of the tiles of product") != std::string::npos, text);
+    CHECK(lowered(by.schedule).size() == 1);
+    CHECK(count(kernels(by.schedule), " = mma ") == 1);
+    same(built, by.schedule, {{{"G", 2}, {"M", 9}, {"N", 130}, {"K", 70}}, {{"G", 1}, {"M", 1}, {"N", 1}, {"K", 1}}}, 2e-2,
+         2e-2);
+    const ScheduledByDefault exact = schedule_by_default(built, target, {.regroup = false});
+    CHECK(count(kernels(exact.schedule), " = mma ") == 0);
+    same(built, exact.schedule, {{{"G", 1}, {"M", 3}, {"N", 5}, {"K", 7}}});
+  }
+  for (const std::int64_t most : {512, 1 << 20}) {  // rows that fit a tile, and others
+    lang::DefinitionScope scope;
+    Symbol R{"R"}, C{"C", {.min = 1, .max = most}};
+    Tensor x = lang::make_input("x", f32, {R, C}), y = lang::make_output("y", f32, {R, C});
+    const auto softmax = ops::softmax(x);
+    const lang::Built built = (lang::bind(y, softmax), lang::build_program("softmax", {x, y}));
+    const ScheduledByDefault by = schedule_by_default(built, target);
+    CHECK_MESSAGE(by.choices.text().find("rows in tiles, in one launch (schedules::tile_rows)") != std::string::npos,
+                  by.choices.text());
+    CHECK(lowered(by.schedule).size() == 1);
+    CHECK(count(kernels(by.schedule), " for ") == (most == 512 ? 0 : 3));
+    same(built, by.schedule, {{{"R", 1}, {"C", 1}}, {{"R", 11}, {"C", 300}}}, 1e-5, 1e-6);
+  }
+  {
+    lang::DefinitionScope scope;
+    Symbol A{"A"}, B{"B"}, C{"C"};
+    Tensor x = lang::make_input("x", f16, {A, B, C}), y = lang::make_output("y", f16, {C, B, A});
+    Tensor result = compute("result", {C, B, A}, [&](Var c, Var b, Var a) { return x(a, b, c); });
+    const lang::Built built = (lang::bind(y, result), lang::build_program("turned", {x, y}));
+    const ScheduledByDefault by = schedule_by_default(built, target);
+    const std::string kernel = kernels(by.schedule);
+    CHECK_MESSAGE(kernel.find("permute") != std::string::npos, kernel);  // a tile of neighbors on either side
+    CHECK(kernel.find("gather") == std::string::npos);
+    same(built, by.schedule, {{{"A", 70}, {"B", 2}, {"C", 20}}, {{"A", 1}, {"B", 1}, {"C", 1}}});
+  }
+}
+
+TEST_CASE("convolutions of 16 bits are products whose columns are pixels, in both layouts, with stride and padding") {
+  for (const Type type : {f16, bf16})
+    for (const ops::Layout layout : {ops::Layout::channels_first, ops::Layout::channels_last}) {
+      const bool first = layout == ops::Layout::channels_first;
+      lang::DefinitionScope scope;
+      Symbol N{"N"}, C{"C", {.min = 1}}, H{"H", {.min = 4}}, W{"W", {.min = 4}}, O{"O"};
+      Tensor x = first ? lang::make_input("x", type, {N, C, H, W}) : lang::make_input("x", type, {N, H, W, C}),
+             w = first ? lang::make_input("w", type, {O, C, 3, 3}) : lang::make_input("w", type, {3, 3, C, O});
+      const auto conv = ops::conv2d(x, w, Tensor(), {.stride = {2, 1}, .padding = {1, 1}, .layout = layout});
+      const Tensor result = conv;
+      Tensor y = first ? lang::make_output("y", type, {N, O, result.extent(2), result.extent(3)})
+                       : lang::make_output("y", type, {N, result.extent(1), result.extent(2), O});
+      const lang::Built built = (lang::bind(y, result), lang::build_program("conv", {x, w, y}));
+      const ScheduledByDefault by = schedule_by_default(built, Target::parse("cuda-tile-sm_80"));
+      CHECK_MESSAGE(lowered(by.schedule).size() == 1, by.choices.text());
+      CHECK(count(kernels(by.schedule), " = mma ") == 1);
+      same(built, by.schedule, {{{"N", 2}, {"C", 3}, {"H", 7}, {"W", 18}, {"O", 5}}}, type == f16 ? 4e-3 : 3e-2, 1e-2);
+    }
+}
+
+TEST_CASE("what the families refuse, by the name of the family") {
+  const Target target = Target::parse("cuda-tile");
+  Attending a(bf16, 16, 16, {.causal = ops::Causal::first, .rounded = true}, target);  // without finite
+  CHECK(refusal([&] {
+          schedules::tile_attention(a.s, a.attention);
+        }).find("tile_attention: expected an attention of f16 or bf16") != std::string::npos);
+  Attending b(bf16, 16, 16, {.rounded = true}, target);
+  CHECK(refusal([&] {
+          schedules::tile_attention(b.s, b.attention, {.keys = 24});
+        }).find("keys that are a power of two, found 24") != std::string::npos);
+  Attending c(bf16, 16, 16, {.rounded = true}, Target::parse("x86-64"));
+  CHECK(refusal([&] {
+          schedules::tile_attention(c.s, c.attention);
+        }).find("tile_attention: expected a target with tiles, such as cuda-tile-sm_90, found the target x86-64") !=
+        std::string::npos);
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  Tensor twice = compute("twice", {N}, [&](Var i) { return x(i) * 2; });
+  const lang::Built built = (lang::bind(y, twice), lang::build_program("twice", {x, y}));
+  Schedule s(built, target);
+  CHECK(refusal([&] { schedules::tile_matmul(s, s[twice]); }).find("tile_matmul: expected a sum of products of two factors") !=
+        std::string::npos);
+  CHECK(refusal([&] { schedules::tile_rows(s, {}); }).find("tile_rows: expected at least one stage") != std::string::npos);
+  CHECK(refusal([&] {
+          schedules::tile_points(s, s[twice], {.columns = 48});
+        }).find("columns that are a power of two, found 48") != std::string::npos);
 }

@@ -31,7 +31,11 @@ WANTED = {  # of a product
 }
 ELSEWHERE = "sm_90"  # where other programs are assembled
 MOST = 1.05
-ATTENTION = {"sm_80": (64, 32), "sm_90": (64, 64), "sm_100": (64, 64)}  # queries and keys of a tile, as schedules::tile_attention has them
+
+
+def attention_tile(chip, length):
+    """Queries and keys of a tile, as schedules::tile_attention has them."""
+    return (64, 64) if chip != "sm_80" else (64, 32) if length <= 64 else (32, 64)
 
 
 def skip(why):
@@ -64,7 +68,7 @@ def line(name, chip, found):
 
 def steps(found, chip, length):
     """How many tiles of keys the main loop goes over: by its instructions of tensor cores, and those of one tile."""
-    queries, keys = ATTENTION[chip]
+    queries, keys = attention_tile(chip, length)
     if chip == "sm_80":
         one = 2 * (queries // 16) * (keys // 8) * (length // 16) // 4  # HMMA.16816 of each of 4 warps
     else:
@@ -84,7 +88,7 @@ def attention(name, chip, own, a, folder, wrong, nvdisasm):
     if not a.cutile:
         return
     cubin = os.path.join(folder, "other.cubin")
-    sass.run([a.cutile, os.path.join(HERE, "cutile_attention.py")] + [str(n) for n in (*ATTENTION[chip], length)] +
+    sass.run([a.cutile, os.path.join(HERE, "cutile_attention.py")] + [str(n) for n in (*attention_tile(chip, length), length)] +
              ["causal" if kind == "causal" else "all", chip, cubin])
     other = figures(cubin, nvdisasm)
     if a.show:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A loop that is a dimension of tiles (as_tile).
+#include <algorithm>
+
 #include "schedule/legality/legality.h"
 
 namespace ashlar::schedule {
@@ -18,6 +20,8 @@ void prove_tile(Context& c, const Stmt& loop) {
           analysis::upper_bound(extent, analysis::loops_below(p, ir::path_to(p, loop.id), 0), analysis::facts_of_arguments(p));
       !bound.empty())
     ir::is_int(bound, &most);
+  if (most > node.width)  // whatever the loops around do: min(.., 64)
+    most = std::min(most, analysis::constant_max(extent, analysis::facts_of_arguments(p)).value_or(most));
   if (most > node.width)
     c.unproved(Obligation::capacity, "at most " + std::to_string(node.width) + " iterations",
                name_of(p, loop) + " in " + ir::text(extent));

@@ -34,7 +34,9 @@ struct Attention;
 namespace ashlar::schedules {
 
 struct TileAttentionOptions {
-  int queries = 0, keys = 0;  // of a tile; 0: 64, and of keys 32 where factors are held in registers (sm_80, sm_120)
+  // Of a tile. 0: 64 of both; on chips that hold factors in registers (before sm_90, sm_120) 64 and 32, of values of more than 64
+  // elements 32 and 64.
+  int queries = 0, keys = 0;
 };
 
 void tile_attention(Schedule& s, const ops::Attention& y, const TileAttentionOptions& o = {}, Where where = Where::current());

@@ -27,9 +27,12 @@ class AttentionInTiles {
  public:
   AttentionInTiles(Schedule& schedule, const AttentionParts& parts, const TileAttentionOptions& o, Where w)
       : s(schedule), a(parts), where(w) {
-    const bool by_warp_groups = s.target().has("sm_90") && !s.target().has("sm_120");  // factors need no registers
-    queries = o.queries > 0 ? o.queries : 64;
-    keys = o.keys > 0 ? o.keys : by_warp_groups ? 64 : 32;
+    // On chips whose factors are held in registers, what is weighted so far leaves less room the longer values are.
+    const bool in_registers = !s.target().has("sm_90") || s.target().has("sm_120");
+    const Loop last = stage(a.result).spatial<4>(where)[3];
+    const bool longer = width_along(s, last, std::int64_t{1} << 20, where) > 64;
+    queries = o.queries > 0 ? o.queries : in_registers && longer ? 32 : 64;
+    keys = o.keys > 0 ? o.keys : in_registers && !longer ? 32 : 64;
   }
 
   void run() {
