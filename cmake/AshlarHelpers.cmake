@@ -11,7 +11,7 @@
 #   vulkan, cuda-…; a list with commas is taken too) the library holds code for all of them, and each call runs what fits the memory and the machine; <key>@<target>=<value>
 #   in PARAMS is for one of them. With BACKEND c the
 #   generator writes C99, which the project's own C compiler and flags make the library of (one target, a processor; no LLVM is needed). EMIT names
-#   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain); their folder is the target property
+#   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain, html); their folder is the target property
 #   ASHLAR_DIRECTORY. With NAMESPACE there is <function>.hpp too, with the function for C++17, on views (docs/kits.md). LINE_TABLES maps the code to the lines of algorithm and schedule, for debuggers and profilers; left out, builds of
 #   the configurations Debug and RelWithDebInfo have it.
 #
@@ -201,8 +201,10 @@ function(ashlar_add_library name)
       set(file "${dir}/${arg_FUNCTION}.schedule.h")
     elseif(kind STREQUAL "explain")
       set(file "${dir}/${arg_FUNCTION}.explain.txt")
+    elseif(kind STREQUAL "html")
+      set(file "${dir}/${arg_FUNCTION}.html")
     else()
-      message(FATAL_ERROR "ashlar_add_library(${name}): EMIT is one of assembly, llvm, spirv, ptx, cubin, c, program, schedule, schedule_cpp, explain, not \"${kind}\"")
+      message(FATAL_ERROR "ashlar_add_library(${name}): EMIT is one of assembly, llvm, spirv, ptx, cubin, c, program, schedule, schedule_cpp, explain, html, not \"${kind}\"")
     endif()
     list(APPEND beside "${file}")
     list(APPEND emit -e "${kind}=${file}")
