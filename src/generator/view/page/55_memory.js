@@ -38,7 +38,7 @@ runPane.drawChart = function () {
     });
   });
   svg += `<text x="${chartLeft}" y="${total - 4}" class="soft">time</text>` +
-    `<rect id="cursor" x="${this.chartX(this.frame)}" y="${top - 4}" width="1.5" height="${total - top - 14}" fill="${style("--write")}"/></svg>`;
+    `<rect id="cursor" x="${this.chartX(this.frame + .5)}" y="${top - 4}" width="1.5" height="${total - top - 14}" fill="${style("--write")}"/></svg>`;
   this.chart.innerHTML = svg;
   this.cursor = this.chart.querySelector("#cursor");
   const drawn = this.chart.querySelector("svg");
