@@ -11,7 +11,7 @@
 #   vulkan, cuda-…; a list with commas is taken too) the library holds code for all of them, and each call runs what fits the memory and the machine; <key>@<target>=<value>
 #   in PARAMS is for one of them. With BACKEND c the
 #   generator writes C99, which the project's own C compiler and flags make the library of (one target, a processor; no LLVM is needed). EMIT names
-#   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain); their folder is the target property
+#   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain, html); their folder is the target property
 #   ASHLAR_DIRECTORY. With NAMESPACE there is <function>.hpp too, with the function for C++17, on views (docs/kits.md). LINE_TABLES maps the code to the lines of algorithm and schedule, for debuggers and profilers; left out, builds of
 #   the configurations Debug and RelWithDebInfo have it.
 #
@@ -127,7 +127,7 @@ function(ashlar_add_library name)
   endif()
   if(NOT arg_TARGETS)
     set(one ${arg_EMIT})  # what is written for one target
-    list(FILTER one INCLUDE REGEX "^(c|schedule|schedule_cpp)$")
+    list(FILTER one INCLUDE REGEX "^(c|schedule|schedule_cpp|html)$")
     if(one OR arg_BACKEND STREQUAL "c")
       ashlar_default_target(arg_TARGETS)
     else()
@@ -144,6 +144,9 @@ function(ashlar_add_library name)
   list(LENGTH arg_TARGETS count)
   if(count GREATER 1 AND ("schedule" IN_LIST arg_EMIT OR "schedule_cpp" IN_LIST arg_EMIT))
     message(FATAL_ERROR "ashlar_add_library(${name}): EMIT schedule is for one target, not ${count} (${arg_TARGETS})")
+  endif()
+  if(count GREATER 1 AND "html" IN_LIST arg_EMIT)
+    message(FATAL_ERROR "ashlar_add_library(${name}): EMIT html is for one target, not ${count} (${arg_TARGETS})")
   endif()
   if(count GREATER 1 AND (arg_BACKEND STREQUAL "c" OR "c" IN_LIST arg_EMIT))
     message(FATAL_ERROR "ashlar_add_library(${name}): C is written for one target, not ${count} (${arg_TARGETS})")
@@ -201,8 +204,10 @@ function(ashlar_add_library name)
       set(file "${dir}/${arg_FUNCTION}.schedule.h")
     elseif(kind STREQUAL "explain")
       set(file "${dir}/${arg_FUNCTION}.explain.txt")
+    elseif(kind STREQUAL "html")
+      set(file "${dir}/${arg_FUNCTION}.html")
     else()
-      message(FATAL_ERROR "ashlar_add_library(${name}): EMIT is one of assembly, llvm, spirv, ptx, cubin, c, program, schedule, schedule_cpp, explain, not \"${kind}\"")
+      message(FATAL_ERROR "ashlar_add_library(${name}): EMIT is one of assembly, llvm, spirv, ptx, cubin, c, program, schedule, schedule_cpp, explain, html, not \"${kind}\"")
     endif()
     list(APPEND beside "${file}")
     list(APPEND emit -e "${kind}=${file}")

@@ -7,6 +7,7 @@
 //   f.operations[0].count / f.argument_bytes          operations a byte
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ashlar/report/explain.h>

@@ -206,6 +206,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--browser", required=True)
     parser.add_argument("--tool", action="append", default=[])
+    parser.add_argument("--page", type=pathlib.Path, action="append", default=[], help="one that is there already")
     parser.add_argument("--pictures", type=pathlib.Path)
     arguments = parser.parse_args()
     if not arguments.browser:
@@ -217,7 +218,7 @@ def main():
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        pages = []
+        pages = [page.absolute() for page in arguments.page]
         for tool, name, target, code_expected in wanted:
             if tool not in tools:
                 continue

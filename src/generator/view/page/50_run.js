@@ -187,7 +187,7 @@ runPane.draw = function () {
   const names = [...new Set(this.events.slice(begin, end).map((e) => r.stages[e.stage].name))];
   this.now.textContent = this.frame + 1 + " of " + this.frames + "  " + names.join(", ");
   this.legend.replaceChildren(...(this.mode === "when" ? ["first ", element("span", {class: "scale", style: `background:linear-gradient(90deg,${[0, .25, .5, .75, 1].map(timeColour).join(",")})`}), " last"] : ["one colour for each"]));
-  if (this.cursor) this.cursor.setAttribute("x", this.chartX(this.frame));
+  if (this.cursor) this.cursor.setAttribute("x", this.chartX(this.frame + .5));
 };
 
 runPane.to = function (frame) {

@@ -25,7 +25,7 @@ runPane.drawChart = function () {
   let svg = `<svg width="${chartLeft + chartWidth + 16}" height="${total}" role="img" aria-label="memory over time">` +
     `<text x="${chartLeft - 8}" y="${top + 8}" text-anchor="end" class="soft">${scaled(peak, "B")}</text>` +
     `<text x="${chartLeft - 8}" y="${top + height}" text-anchor="end" class="soft">0 B</text>` +
-    `<text x="${chartLeft}" y="11" class="soft">live temporaries, ${r.lives.length} allocations</text>` +
+    `<text x="${chartLeft}" y="11" class="soft">live temporaries, ${r.lives.length} allocation${r.lives.length === 1 ? "" : "s"}</text>` +
     `<path d="${path}" fill="${style("--bar")}" fill-opacity=".35" stroke="${style("--bar")}"/>`;
   used.forEach((b, row) => {
     const at = below + row * rowHeight;
@@ -38,7 +38,7 @@ runPane.drawChart = function () {
     });
   });
   svg += `<text x="${chartLeft}" y="${total - 4}" class="soft">time</text>` +
-    `<rect id="cursor" x="${this.chartX(this.frame)}" y="${top - 4}" width="1.5" height="${total - top - 14}" fill="${style("--write")}"/></svg>`;
+    `<rect id="cursor" x="${this.chartX(this.frame + .5)}" y="${top - 4}" width="1.5" height="${total - top - 14}" fill="${style("--write")}"/></svg>`;
   this.chart.innerHTML = svg;
   this.cursor = this.chart.querySelector("#cursor");
   const drawn = this.chart.querySelector("svg");
