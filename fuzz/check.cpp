@@ -21,7 +21,7 @@
 #include "program.h"
 #include "rounding.h"
 #include "steps.h"
-#include "tiles/check.h"
+#include "tiles.h"
 #include "windows.h"
 
 namespace fuzz {

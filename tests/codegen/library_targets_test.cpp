@@ -35,6 +35,8 @@ TEST_CASE("what needs more of a processor comes first") {
   CHECK(order({"x86-64-v4", "x86-64-v4+avx512vnni"}) == "x86-64-v4+avx512vnni x86-64-v4");
   CHECK(order({"cuda-sm_80", "vulkan", "x86-64", "cuda-sm_90a", "x86-64-v3"}) ==
         "x86-64-v3 x86-64 cuda-sm_90a cuda-sm_80 vulkan");
+  CHECK(order({"cuda-tile", "cuda-sm_90", "cuda-sm_80", "vulkan", "cuda-tile-sm_90", "cuda-sm_90a"}) ==
+        "cuda-tile-sm_90 cuda-sm_90a cuda-sm_90 cuda-tile cuda-sm_80 vulkan");
   // of devices for Vulkan what asks for more comes first
   CHECK(order({"vulkan", "vulkan-1024", "vulkan+float16", "vulkan-256+float16+subgroup32"}) ==
         "vulkan-256+float16+subgroup32 vulkan+float16 vulkan-1024 vulkan");

@@ -59,6 +59,22 @@ TEST_CASE("the page of a program with tiles has its tile kernels, and a run") {
   CHECK(page.out.find("\"figures\":") == std::string::npos);
 }
 
+TEST_CASE("objects, headers and explanations, launched by several processors") {
+  for (const char* target : {"cuda-tile", "cuda-tile-sm_90-aarch64"}) {
+    CAPTURE(std::string(target));
+    const ToolResult object = tool("object", target);
+    CHECK(object.err == "");
+    CHECK(object.out.substr(1, 3) == "ELF");
+    CHECK(object.out[18] == (std::string(target).ends_with("aarch64") ? '\xB7' : '\x3E'));  // the machine
+    CHECK(object.out.find(std::string("\x7FTileIR\0", 8)) != std::string::npos);
+    CHECK(tool("header", target).out.find("int tile_product_prepare(") != std::string::npos);
+  }
+  const std::string text = tool("explain", "cuda-tile-sm_90").out;
+  CHECK(text.find("launch tile_product: ") != std::string::npos);
+  CHECK(text.find(" of tiles\n") != std::string::npos);
+  CHECK(tool("ptx", "cuda-tile").err.find("-e ptx: expected a target that is a CUDA device") == 0);
+}
+
 TEST_CASE("what there is not of tiles, and of other targets") {
   CHECK(tool("ptx", "cuda-tile-sm_90").err.find("-e ptx: expected a target that is a CUDA device (cuda-sm_80, ") == 0);
   CHECK(tool("spirv", "cuda-tile-sm_90").err == "-e spirv: expected a target that is vulkan, found cuda-tile-sm_90\n");

@@ -309,3 +309,22 @@ TEST_CASE("8-bit floats: maxima, and as conditions") {
     same(built, s, {{{"N", 1}}, {{"N", 7}}});
   }
 }
+
+TEST_CASE("each launch has a name of its own, which a linker takes") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  Tensor first = compute("a step", {N}, [&](Var i) { return x(i) + 1; });
+  Tensor second = compute("a step", {N}, [&](Var i) { return first(i) * 2; });
+  const lang::Built built = (lang::bind(y, second), lang::build_program("named", {x, y}));
+  Schedule s = scheduled(built);
+  for (const Tensor& t : {first, second}) {
+    auto [io, ii] = s[t].split(s[t].spatial<1>()[0], 16);
+    s[t].bind(io, gpu::block_x).as_tile(ii);
+  }
+  const std::vector<TileLaunch> launches = lowered(s);
+  REQUIRE(launches.size() == 2);
+  CHECK(launches[0].kernel.name == "named_a_step");
+  CHECK(launches[1].kernel.name == "named_a_step_2");
+  same(built, s, {{{"N", 20}}});
+}

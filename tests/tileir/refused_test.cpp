@@ -100,4 +100,28 @@ TEST_CASE("what a block cannot keep as tiles") {
     s[twice].compute_at(io).as_tile(s[twice].spatial<1>()[0], 32);
     CHECK_REFUSED([&] { lowered(s); }, "expected a read of twice at the points of its tile, each in its place");
   }
+  {  // points that are computed again
+    lang::DefinitionScope scope;
+    Tensor x = lang::make_input("x", f32, {4, 40}), y = lang::make_output("y", f32, {4, 40});
+    Tensor result = compute("result", {4, 40}, [&](Var i, Var j) { return x(i, j) + 1; });
+    const lang::Built built = (lang::bind(y, result), lang::build_program("shifted", {x, y}));
+    Schedule s = scheduled(built);
+    auto [i, j] = s[result].spatial<2>();
+    auto [jo, ji] = s[result].split(j, 16, Tail::shift);
+    s[result].bind(i, gpu::block_x);
+    CHECK_REFUSED([&] { lowered(s); }, "expected loops that compute each point once, found i1o of result, whose last part");
+    (void)jo, (void)ji;
+  }
+  {  // memory that an input may have
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor x = lang::make_input("x", f32, {N}),
+           y = lang::make_output("y", f32, {N}, lang::ArgumentLayout{.may_alias_inputs = true});
+    Tensor result = compute("result", {N}, [&](Var i) { return x(i) + 1; });
+    const lang::Built built = (lang::bind(y, result), lang::build_program("in_place", {x, y}));
+    Schedule s = scheduled(built);
+    auto [io, ii] = s[result].split(s[result].spatial<1>()[0], 16);
+    s[result].bind(io, gpu::block_x).as_tile(ii);
+    CHECK_REFUSED([&] { lower_tiles(s.scheduled().program); }, "expected outputs with memory of their own");
+  }
 }

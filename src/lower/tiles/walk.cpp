@@ -69,6 +69,10 @@ void BlockLowering::describe(Current& c, const Stmt& s) const {
   for (const Stmt* l : own) {
     const ir::Axis& axis = p_.axis(l->get<LoopStmt>().axis);
     if (l->get<LoopStmt>().part != ir::Part::all) refuse("tiles", "whole loops", axis.name + ", a part of one", l->where);
+    for (const ir::Axis* a = &axis; a->parent; a = &p_.axis(a->parent))
+      if (a->tail == ir::Tail::shift)
+        refuse("tiles", "loops that compute each point once",
+               axis.name + " of " + c.stage->name + ", whose last part begins earlier (Tail::shift)", l->where);
     if (tiles && !is_tile(*l))
       refuse("as_tile", "loops inside of a dimension that are dimensions too", axis.name + " of " + c.stage->name, l->where);
     if (is_tile(*l) && l->body().size() != 1)

@@ -1,5 +1,6 @@
 #pragma once
-// Cases for targets with tiles: a schedule of blocks and dimensions of tiles, and the ways of running it.
+// Cases for targets with tiles: a schedule that splits and places loops, binds blocks and makes dimensions of what is inside,
+// and the ways of running it. Steps that are refused are left out, and counted.
 //
 //   run(Program)         the scheduled tree
 //   run(tile::Kernel)    each launch by the interpreter of the tile form
@@ -10,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "fuzz/check.h"
+#include "check.h"
 
 namespace fuzz {
 
@@ -25,9 +26,5 @@ struct TileCase {
 
 // What went wrong with values; all else is an exception.
 std::optional<Failure> check_tiles(const TileCase&);
-
-// Steps that make tiles of a program: loops split and placed, blocks bound, dimensions inside. `regroup`: terms may be combined
-// in any order. Refused steps are left out, and counted.
-void tile_steps(Source&, ashlar::schedule::Scheduled&, const ashlar::Target&, bool regroup, Statistics*);
 
 }  // namespace fuzz
