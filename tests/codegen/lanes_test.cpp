@@ -206,3 +206,33 @@ TEST_CASE("a last vector of one element stores no more than that, narrowed or no
         }
       }
 }
+
+TEST_CASE("parts of rows on the stack are shuffled into one vector") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", f32, {N, 64}), y = lang::make_output("y", f32, {N, 32});
+  const Tensor rows = compute("rows", {{"i", N}, {"k", 64}}, [&](Var i, Var k) { return x(i, k) * 2; });
+  const Tensor halves = compute("halves", {{"i", N}, {"e", 32}}, [&](Var i, Var e) { return rows(i, e / 8 * 16 + e % 8); });
+  lang::bind(y, halves);
+  const lang::Built built = lang::build_program("halves", {x, y});
+  for (const Target& target : kernels::runnable({"x86-64-v3", "x86-64-v4"})) {
+    CAPTURE(target.text());
+    Schedule s(built, target);
+    const auto [i, e] = s[halves].spatial<2>();
+    s[halves].vectorize(e);
+    s[rows].compute_at(i);
+    s[rows].store_in(Scope::stack);
+    s[rows].vectorize(s[rows].spatial<2>()[1], 16);
+    const auto kernel = lower(s.scheduled().program, options_for(target));
+    CHECK_FALSE(has(codegen::emit(kernel, target, codegen::Output::assembly), "gather"));
+    const codegen::Compiled code = codegen::compile(kernel, target);
+    for (const std::int64_t n : {0, 1, 3})
+      for (const Fenced::Side side : {Fenced::at_begin, Fenced::at_end}) {
+        interp::Arguments meant;
+        meant.emplace_back(interp::Array::make(
+            f32, {n, 64}, [](std::span<const std::int64_t> at) { return static_cast<double>(at[0] * 64 + at[1]); }));
+        meant.emplace_back(interp::Array::zeros(f32, {n, 32}));
+        fenced::same(code, built.program, std::move(meant), side);
+      }
+  }
+}
