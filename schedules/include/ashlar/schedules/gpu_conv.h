@@ -21,6 +21,11 @@
 // of the library's convolutions keep their order, which is that of channels, rows and columns of the window. Correct for every
 // extent.
 //
+// On CUDA devices from sm_80 on, convolutions of f16 and bf16 in channels_last with sums in f32 are products on tensor cores,
+// one for each tap of the window (gpu_conv_tensor.cpp), if strides are 1, the channels of x are a number that 16 divides, those
+// of the result a number that 8 divides, the window has at most 25 taps, and no block is given. They add floats in an order of
+// their own (docs/ir.md, "Tensor cores"); `tensor_cores = false` keeps the order.
+//
 // Refused: a processor; a stage that is no such sum; groups; more threads or shared memory than a block of the target has.
 #include <ashlar/schedule/schedule.h>
 
@@ -30,8 +35,9 @@ struct GpuConvOptions {
   // Channels, rows and columns of a block's results. 0: 64, 8 and 32; fewer where that covers a small result, or where a block
   // of the device has fewer threads.
   int block_o = 0, block_h = 0, block_w = 0;
-  int thread_o = 8;  // channels of a thread; it has all rows of its column
-  int block_c = 0;   // channels of x between two copies; 0: 4, or fewer if the tiles of a large window need it
+  int thread_o = 8;          // channels of a thread; it has all rows of its column
+  int block_c = 0;           // channels of x between two copies; 0: 4, or fewer if the tiles of a large window need it
+  bool tensor_cores = true;  // where they can take it and no block is given: sums of floats are rounded otherwise
 };
 
 // `result`: what is computed of each sum, at its own point, or the sum itself.
