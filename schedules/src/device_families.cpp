@@ -126,15 +126,18 @@ bool by_conv(Draft& d, Id result, std::set<Id>& taken) {
   const auto dims = spatial_of(d.stage(sum));
   // The family adds channels first, then rows and columns of the window; another order would change sums of floats.
   const bool in_order = parts->c == 0 && parts->r < parts->s;
-  if (!in_order && d.stage(sum).values[0].type().is_float()) return false;
+  const bool cores =
+      d.options.tensor_cores && d.options.regroup && detail::conv_on_tensor_cores(d.s, d.handle(sum), *parts, d.where);
+  if (!in_order && !cores && d.stage(sum).values[0].type().is_float()) return false;
   if (d.sizes().extent(d.stage(sum), dims[parts->o].id) < few_channels) return false;
   const std::string of = d.stage(result).name;
   if (parts->rim) d.choice(parts->rim);
   if (sum != result) d.choice(sum);
   if (!d.attempt(
           result,
-          "a convolution in one launch: tiles of image and weights in shared memory, sums in registers (schedules::gpu_conv)",
-          [&] { gpu_conv(d.s, d.handle(sum), d.handle(result), {}, d.where); }, "by itself"))
+          std::string("a convolution in one launch") + (cores ? " by tensor cores" : "") +
+              ": tiles of image and weights in shared memory, sums in registers (schedules::gpu_conv)",
+          [&] { gpu_conv(d.s, d.handle(sum), d.handle(result), {.tensor_cores = cores}, d.where); }, "by itself"))
     return false;
   if (sum != result) d.done(sum, "in the launch of " + of);
   if (parts->rim) d.done(parts->rim, "in the launch of " + of + ", where a tile is copied"), taken.insert(parts->rim);

@@ -52,6 +52,9 @@ def cases(arguments):
         yield "attention bf16, D = E = 128", ops, "attention", ["type=bf16", "D=128", "E=128"], chip
         for layout in ("nchw", "nhwc"):
             yield f"conv2d f32, {layout}", ops, "conv2d", ["type=f32", "padding=1", "layout=" + layout], chip
+        for type_ in ("bf16", "f16"):
+            narrow = ["type=" + type_, "padding=1", "layout=nhwc", "C=64", "O=64"]
+            yield f"conv2d {type_}, nhwc, 64 channels", ops, "conv2d", narrow, chip
         yield "reduction f32", ops, "reduce_sum", ["type=f32", "shape=N", "axes=all"], chip
 
 

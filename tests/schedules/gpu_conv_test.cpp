@@ -116,6 +116,21 @@ TEST_CASE("gpu_conv computes what the algorithm says") {
     }
 }
 
+TEST_CASE("gpu_conv computes on tensor cores what the algorithm says") {
+  const Kind kinds[] = {{"bf16, a bias", bf16, true, true, 3, 1, 1, 1, 1, 32, 72},
+                        {"f16, a window of 1", f16, true, false, 1, 0, 1, 1, 1, 16, 8},
+                        {"f16, dilations, a window of 5", f16, true, false, 5, 3, 1, 2, 1, 16, 64}};
+  for (const Kind& kind : kinds) {
+    CAPTURE(kind.name);
+    Scheduled op(kind);
+    REQUIRE(op.refusal() == "");
+    CHECK(op.s.text().find("by mma_") != std::string::npos);
+    schedule::finish(op.s.scheduled(), op.s.target());
+    const ir::Kernel kernel = lower(op.s.scheduled().program, options_for(op.s.target()));
+    check_calls(op, kind, kernel, {{1, kind.channels, 9, 17, kind.results}, {2, kind.channels, 5, 4, kind.results}});
+  }
+}
+
 TEST_CASE("the default schedule computes convolutions in one launch, and says so") {
   const auto chosen = [](const Kind& kind, const char* target = "cuda-sm_80") {
     Scheduled op(kind, target);
@@ -128,6 +143,23 @@ TEST_CASE("the default schedule computes convolutions in one launch, and says so
   CHECK(chosen({"f32"}));
   CHECK(chosen({"nhwc of bf16", bf16, true, true}));
   CHECK(chosen({"f32"}, "vulkan"));
+  const Kind narrow{"nhwc of bf16, channels that are numbers", bf16, true, true, 3, 1, 1, 1, 1, 32, 64};
+  CHECK(chosen(narrow));
+  const auto by_cores = [](const Kind& kind, const schedules::DefaultOptions& o = {}, const char* target = "cuda-sm_80") {
+    Scheduled op(kind, target);
+    const bool said =
+        schedule_by_default(op.s, o).text().find("a convolution in one launch by tensor cores") != std::string::npos;
+    CHECK(said == (op.s.text().find("by mma_") != std::string::npos));
+    return said;
+  };
+  CHECK(by_cores(narrow));
+  CHECK_FALSE(by_cores(narrow, {.tensor_cores = false}));
+  CHECK_FALSE(by_cores(narrow, {.regroup = false}));
+  CHECK_FALSE(by_cores(narrow, {}, "vulkan"));
+  CHECK_FALSE(by_cores({"f32", f32, true, true, 3, 1, 1, 1, 1, 32, 64}));
+  CHECK_FALSE(by_cores({"nchw", bf16, false, true, 3, 1, 1, 1, 1, 32, 64}));
+  CHECK_FALSE(by_cores({"strides", bf16, true, true, 3, 1, 2, 1, 1, 32, 64}));
+  CHECK_FALSE(by_cores({"24 channels", bf16, true, true, 3, 1, 1, 1, 1, 24, 64}));
   CHECK_FALSE(chosen({"groups", f32, false, false, 3, 1, 1, 1, 2, 8, 16}));
   CHECK_FALSE(chosen({"few channels", f32, false, false, 3, 1, 1, 1, 1, 8, 4}));
 }

@@ -21,6 +21,11 @@
 // weights. Sums keep the order of the library's definition: channels, then rows and columns of the window. Correct for every
 // extent.
 //
+// On CUDA devices from sm_80 on, convolutions of f16 and bf16 in channels_last with sums in f32 are products on tensor cores,
+// one for each tap of the window, if strides are 1, the channels of x are a constant multiple of 16 and those of the result a
+// constant multiple of 8, the window has at most 25 taps, and no block is given. Tensor cores add floats in an unspecified
+// order (docs/ir.md, "Tensor cores"); `tensor_cores = false` keeps the order.
+//
 // Refused: a CPU target, a stage that is not such a sum, groups, more threads or shared memory than a block may have.
 #include <ashlar/schedule/schedule.h>
 
@@ -30,8 +35,9 @@ struct GpuConvOptions {
   // Channels, rows and columns that a block computes. 0: 64, 8 and 32, or less if that covers a small result or if the device
   // has smaller blocks.
   int block_o = 0, block_h = 0, block_w = 0;
-  int thread_o = 8;  // channels of a thread, which computes all rows of its column
-  int block_c = 0;   // channels of x to copy at a time; 0: 4, or fewer if the tiles of a large window would not fit
+  int thread_o = 8;          // channels of a thread, which computes all rows of its column
+  int block_c = 0;           // channels of x to copy at a time; 0: 4, or fewer if the tiles of a large window would not fit
+  bool tensor_cores = true;  // if they can compute it and no block is given; floats are added in another order
 };
 
 // `result` is an elementwise stage that reads the sum, or the sum itself.

@@ -144,6 +144,9 @@ std::optional<ConvParts> conv_parts(const ir::Program& p, const ir::Stage& sum) 
   for (std::size_t k = 0; k < 3; ++k)
     if (std::count(std::begin(all_terms), std::end(all_terms), k) != 1) return {};
   c.image = x->node()->id, c.weights = w->node()->id;
+  c.channels_last =
+      c.image_dims == std::vector<std::size_t>{ConvParts::batch, ConvParts::row, ConvParts::column, ConvParts::channel} &&
+      terms_of_w == std::vector<std::size_t>{c.r, c.s, c.c} && index_of(ir::args_of(*w)[3], sum).plain(dims[c.o].id);
   const ir::Id made = p.buffer(c.image).stage;
   if (made && !p.stage(made).is_reduction() && !p.stage(made).scatters() && !p.stage(made).is_recurrence() &&
       p.stage(made).values.size() == 1 && cost_of(p.stage(made)) <= cheap &&
@@ -173,6 +176,14 @@ void gpu_conv(Schedule& s, const Stage& sum, const Stage& result, const GpuConvO
     refuse(family, "a result with the dimensions of the sum, of which each element is computed by itself", of_result.name,
            where);
   const ConvParts p = *found;
+  const bool own_tiles = given.block_o > 0 || given.block_h > 0 || given.block_w > 0 || given.block_c > 0;
+  if (given.tensor_cores && !own_tiles && conv_on_tensor_cores(s, sum, p, where)) {
+    const bool alone = sum.id() == result.id();
+    const Stage sums = alone ? s.cache_write(result, Scope::fragment, where) : sum;
+    if (!alone) sums.store_in(Scope::fragment, where);
+    conv_by_tensor_cores(s, sums, result, p, where);
+    return;
+  }
   const ConvSizes sizes = sizes_of(s, sum, p, given, where);
   const GpuConvOptions& o = sizes.options;
   if (o.block_o % o.thread_o != 0)
