@@ -17,6 +17,7 @@ namespace ashlar::generator::view {
 namespace {
 
 constexpr std::size_t most_events = 12000;
+constexpr std::int64_t most_elements = 1 << 22;  // of an argument
 constexpr std::int64_t extents_tried[] = {32, 24, 20, 16, 12, 8, 6, 4, 3, 2, 1};
 
 enum class Fill { counted, zero };
@@ -49,12 +50,17 @@ interp::Arguments arguments(const ir::Program& p, const Sizes& sizes, Fill fill)
     }
     const ir::Buffer& b = p.buffer(a.id);
     std::vector<std::int64_t> shape;
+    std::int64_t elements = 1;
     for (const Expr& e : b.extents) {
       const auto n = analysis::evaluate(e, at);
       if (!n || *n < 0)
         throw interp::RunError(interp::RunError::Kind::arguments, "an extent of " + b.name + " without a value");
       shape.push_back(*n);
+      elements = *n > 0 && elements > most_elements / *n ? most_elements + 1 : elements * *n;
     }
+    if (elements > most_elements)
+      throw interp::RunError(interp::RunError::Kind::arguments,
+                             b.name + " has more than " + std::to_string(most_elements) + " elements, too many to draw");
     std::int64_t count = 0;
     const bool numbers = fill == Fill::counted && a.kind == ir::ArgumentKind::input;
     all.emplace_back(interp::Array::make(b.type, std::move(shape), [&](std::span<const std::int64_t>) {
@@ -253,11 +259,13 @@ json run(const Compilation& c, const ExplainSizes& drawn) {
   const ir::Program& p = c.schedule->scheduled().program;
   require_symbols(p, drawn);
   std::optional<Outcome> best;
+  std::optional<Sizes> tried;
   Sizes at;
   std::string why;
   for (const std::int64_t extent : extents_tried) {
     const Sizes sizes = sizes_near(p, extent, drawn);
-    if (sizes == at) continue;  // nothing depends on the extent
+    if (tried == sizes) continue;  // nothing depends on the extent
+    tried = sizes;
     Outcome o = attempt(taken(p, sizes), sizes, Fill::counted);
     if (!o.why.empty()) o = attempt(taken(p, sizes), sizes, Fill::zero);
     if (!o.why.empty()) {

@@ -92,6 +92,15 @@ struct OnDevice : Generator {
   }
 };
 
+struct Vast : Generator {
+  Input x{"x", f32, {1 << 20, 1 << 20}};
+  Output y{"y", f32, {1 << 20, 1 << 20}};
+  void algorithm() override {
+    y = compute("y", {1 << 20, 1 << 20}, [&](Var i, Var j) { return x(i, j) + 1; });
+  }
+  void schedule(Schedule&) override {}
+};
+
 struct Refused : Generator {
   Symbol M{"M"}, N{"N"};
   Input x{"x", f32, {M, N}};
@@ -317,6 +326,12 @@ TEST_CASE("view: threads of a block share moments, blocks do not") {
     linked += ptx["lines"][k].get<std::string>().find("st.global") != std::string::npos && ptx["of"][k] > 0;
   CHECK(linked > 0);
 #endif
+}
+
+TEST_CASE("view: what is too large to run says so") {
+  const auto s = shown<Vast>("vast");
+  CHECK(s->data["run"] == json{{"why", "x has more than 4194304 elements, too many to draw"}});
+  CHECK(s->data["steps"].size() == 1);
 }
 
 TEST_CASE("view: a ring is drawn with its places, and lives as long as its loop runs") {
