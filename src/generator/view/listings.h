@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The texts of back ends as lines, each with the line that it came from by the tables in the text. Of the tables themselves
-// nothing is left in the lines.
+// The texts that back ends write, as lines. Each line has the number of the source line that it came from, which is read from
+// the line table in the text. The table itself is removed.
 //
 //   llvm_listing("  %1 = add i64 %0, 1, !dbg !7\n!7 = !DILocation(line: 5, …)")     "  %1 = add i64 %0, 1" of line 4
 #include <string>
@@ -19,6 +19,6 @@ struct Listing {
 Listing llvm_listing(std::string_view text);                      // by !dbg
 Listing assembly_listing(std::string_view text);                  // of a processor, or PTX; by .loc
 Listing c_listing(std::string_view text, std::string_view file);  // by #line of this file
-Listing plain_listing(std::string_view text);                     // of a text without tables
+Listing plain_listing(std::string_view text);                     // a text without a table
 
 }  // namespace ashlar::generator::view

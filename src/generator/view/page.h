@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The files of page/, which a build puts into the library. The script is all .js files, in the order of their names.
+// The files of page/, which the build embeds in the library. The script consists of all .js files, in the order of their names.
 
 namespace ashlar::generator::view {
 

@@ -14,11 +14,11 @@ namespace ashlar::generator::view {
 
 using nlohmann::json;
 
-// The user's files that the data refers to. A place is [file, line], null where there is none.
+// The user's files that the data refers to. A place is [file, line], or null if it is unknown.
 class Sources {
  public:
   json place(Where);
-  // [{"name": "blur.cpp", "text": "…"}]; "text" is left out of what cannot be read here.
+  // [{"name": "blur.cpp", "text": "…"}]; a file that cannot be read here has no "text".
   json files() const;
 
  private:
@@ -26,7 +26,7 @@ class Sources {
   std::vector<std::string> order_;
 };
 
-// Lines that occur again and again, in the program after each step: stored once.
+// The lines of the program after each step, most of which do not change from step to step: each is stored once.
 class LineTable {
  public:
   std::size_t add(const std::string& line);
@@ -43,12 +43,12 @@ json steps(const Compilation&, LineTable&, Sources&);
 json graph(const ir::Program&, Sources&);
 // [{"name": "kernel", "title": "lowered kernel", "lines": […], "of": [line of the kernel for each, or -1], "places": […]}]
 json code(const Compilation&, Sources&);
-// What a run on small extents does and when; {"why": …} where it cannot be run.
+// What a run on small extents does, and when; {"why": …} if it cannot be run.
 json run(const Compilation&, const ExplainSizes& drawn);
 json charts(const Compilation&, const Options&);
 json refusal(const Refusal&, Sources&);
 
-// Places that differ in their line, for ir::place_at_lines: the n-th is line n + 1 of a file of its own.
+// Places for ir::place_at_lines, one for each line of a kernel: the n-th is line n + 1 of kernel_lines_file.
 std::span<const Where> kernel_lines();
 constexpr const char* kernel_lines_file = "kernel_lines.cpp";
 

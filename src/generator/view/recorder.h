@@ -2,10 +2,10 @@
 #pragma once
 // What a run does, recorded for a picture: points, accesses and allocations, each with the moment at which it happens.
 //
-// A moment is a path through the loop tree: for each loop around, its position in the tree and its iteration, then the position
-// of the statement. Iterations that run at the same time, of lanes and of the threads of a block, leave no trace in it, so what
-// happens together has one moment. The interpreter runs such iterations one after the other; sorted by moments, they come
-// together.
+// A moment is a path through the loop tree: for each enclosing loop, its position in the tree and its iteration; then the
+// position of the statement. Iterations that run at the same time (lanes of a vector, threads of a block, a dimension of a
+// tile) all count as iteration 0, so whatever happens together has the same moment. The interpreter runs such iterations one
+// after another; sorting by moments brings them together.
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -57,7 +57,7 @@ class Recorder final : public interp::Watcher {
   void writes(ir::Id buffer, std::span<const std::int64_t> index, std::int64_t place) override;
 
   const std::vector<Event>& events() const { return events_; }
-  const std::vector<Life>& lives() const { return lives_; }  // those that did not end end with the last moment
+  const std::vector<Life>& lives() const { return lives_; }  // a life without an end ends with the last moment
   void sort();                                               // by moments
 
  private:

@@ -4,7 +4,7 @@
 
 namespace ashlar::generator::view {
 
-// The instructions of a module; empty in a build without SPIR-V, which has no module to show.
+// The instructions of a module as text; empty in a build without SPIR-V, which makes no modules.
 std::string spirv_text(const std::string& module);
 
 }  // namespace ashlar::generator::view

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// One page in HTML that shows a program, its schedule, and what became of it (docs/viewer.md). It needs no network: style,
-// script and data stand in the file.
+// One page in HTML that shows a program, its schedule, and the code made from them (docs/viewer.md). It needs no network: the
+// file contains style, script and data.
 //
 //   view::Options options;  options.generator = "blur";
 //   files.add("blur.html", view::page(compilation, options));
@@ -20,8 +20,8 @@ namespace ashlar::generator::view {
 struct Options {
   std::string generator, function;
   ExplainSizes sizes;                // for the figures
-  ExplainSizes drawn;                // for the run that is drawn; of other symbols small ones are chosen
-  const Refusal* refused = nullptr;  // why the schedule ends where it does; then there is no kernel
+  ExplainSizes drawn;                // for the run that is drawn; other symbols get small extents
+  const Refusal* refused = nullptr;  // why a step was refused; then there is no kernel
   Where where = {};                  // of the generator
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// tile_matmul: schedules a sum of products for a target with tiles, as the mma of a block, with any batch, transposed factors,
-// a factor that is a formula, and what is computed of each result: products of matrices and convolutions.
+// tile_matmul: schedules a sum of products for a target with tiles (docs/tiles.md): each block computes a tile of results by
+// mma. It takes products of matrices and convolutions, with any batch, with transposed factors, with factors that are formulas,
+// and with a stage that is computed from each result.
 //
-//   schedules::tile_matmul(s, s[product], s[result]);          result(i, j) is computed of product(i, j)
+//   schedules::tile_matmul(s, s[product], s[result]);          result(i, j) is computed from product(i, j)
 //
 //   for b, io                                  block_x: batches and rows, as one loop
 //     for jo                                   block_y
@@ -18,17 +19,19 @@
 //       for co, r, s                           serial
 //         oi 64 x (hi 8, wi 16)                one mma, whose columns are pixels; x is gathered
 //
-// The dimensions of one factor alone are the rows, those of the other the columns of the matrix; what both have is a batch. The
-// extents of tiles follow the type, the target, and extents that are numbers. An mma adds floats in an order of its own
-// (docs/tiles.md), and never rounds f32 to tf32. Correct for every extent. Refused: another target, a stage that is no sum of
-// products of two factors with dimensions of their own, types that no mma multiplies, a result with other dimensions.
+// The dimensions that only one factor has are the rows of the matrix, those that only the other has are its columns, and those
+// of both are a batch. The type, the target and constant extents determine the extents of tiles. An mma adds floats in any
+// order (docs/tiles.md, "mma"), but never rounds f32 to tf32. The schedule is correct for every extent.
+//
+// Refused: a target without tiles; a stage that is not a sum of products of two factors with dimensions of their own; types
+// without an mma; a result whose dimensions differ from those of the product.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
 struct TileMatmulOptions {
   int rows = 0, columns = 0;  // of a tile of results; 0: by type and target
-  int terms = 0;              // of a step
+  int terms = 0;              // in one step along the sum; 0: by type and target
 };
 
 void tile_matmul(Schedule& s, const Stage& product, const TileMatmulOptions& o = {}, Where where = Where::current());
