@@ -79,13 +79,25 @@ std::optional<BlockLowering::Reach> BlockLowering::reach(const Expr& e, bool hos
              : std::nullopt;
 }
 
-// Not negative but by a small number, and at most a Symbol and a small number.
+// Not negative but by a small number, and at most a small number more than what the host checks: a Symbol, or an extent of an
+// output. A remainder is at most its divisor.
 bool BlockLowering::bounded(const Expr& e) const {
   const auto low = analysis::constant_min(e, facts_), high = analysis::constant_max(e, facts_);
   if (!low || *low < -small) return false;
   if (high && *high <= most) return true;
-  return std::any_of(p_.symbols.begin(), p_.symbols.end(), [&](const auto& s) {
-    return analysis::can_prove(ir::le(e, ir::add(ir::var(s.first, s.second.name), ir::index(small))), facts_);
+  if (ir::is(e, Op::mul))
+    for (const int k : {0, 1})
+      if (const Expr &of = ir::args_of(e)[k], &by = ir::args_of(e)[1 - k]; ir::is(of, Op::mod) && ir::is_int(by))
+        return bounded(known(ir::mul(ir::args_of(of)[1], by)));
+  const auto below = [&](const Expr& checked) {
+    return analysis::can_prove(ir::le(e, ir::add(checked, ir::index(small))), facts_);
+  };
+  for (const auto& [id, s] : p_.symbols)
+    if (below(ir::var(id, s.name))) return true;
+  return std::any_of(p_.arguments.begin(), p_.arguments.end(), [&](const ir::Argument& a) {
+    if (a.kind != ir::ArgumentKind::output) return false;
+    const std::vector<Expr>& extents = p_.buffer(a.id).extents;
+    return std::any_of(extents.begin(), extents.end(), below);
   });
 }
 
