@@ -8,6 +8,7 @@
 //   access.cpp    which tile of a view an access is, or which addresses; stages that are values
 //   product.cpp   sums of products as mma
 //   arms.cpp      choices between sums of the same operands
+//   reach.cpp     which indices are right in 32 bits
 //   launch.cpp    tensors, parameters and grids
 //   host.cpp      what launches them
 #include <functional>
@@ -117,8 +118,8 @@ class BlockLowering {
   Id operation(const Expr&, const Dimensions&);
   Id variable(const Expr&, const Dimensions&);
   Id amount(Id value, Type shifted);
-  bool is_product_of_symbols(const Expr&) const;
-  Id scalar(const Expr&);                                           // an index without dimensions, of type i32
+  Id scalar(const Expr&);  // an index without dimensions, of type i32
+  Id scalar_by_64(const Expr&);
   Id mask(const std::vector<Expr>& conditions, const Dimensions&);  // where all hold
   std::vector<Id> combined(const std::vector<Id>& so_far, const std::vector<Id>& next, const Dimensions&);
   Expr spelled(const Expr&);
@@ -143,6 +144,16 @@ class BlockLowering {
   bool says_end(const Expr& condition, const ir::Buffer&, const std::vector<Expr>& index) const;
   Id spread_out(Id tile, const std::vector<Place>&, const Dimensions&);  // of a tensor's dimensions over those of the value
   Id gathered_in(Id value, const std::vector<Place>&, const Dimensions&);
+
+  // ---- reach.cpp; `host`: of a scalar, whose products and sums of Symbols are parameters
+  struct Reach {
+    int up = 0, down = 0;    // large numbers that are added, and subtracted
+    std::int64_t small = 0;  // the sum of the others
+  };
+  bool of_host(const Expr&) const;
+  std::optional<Reach> reach(const Expr&, bool host) const;
+  bool bounded(const Expr&) const;
+  bool fits(const Expr&, bool host) const;
 
   // ---- product.cpp
   bool multiply(const Expr& term, const std::vector<Expr>& conditions);

@@ -3,6 +3,7 @@
 //
 //   x[io*128 + ii, j] * w[ii]     over (ii: 128, j: 64)     f32 128x64 times f32 128x1, repeated along j
 #include <algorithm>
+#include <utility>
 
 #include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
@@ -22,30 +23,7 @@ bool keeps(const ir::Applied& a) {
   return operand.is_index() || a.op == Op::in_range || ir::tile::has_operator(a.op, operand);
 }
 
-// Of small numbers alone: loops, symbols, and constants that are added or multiply.
-bool fits_in_32(const Expr& condition) {
-  bool fits = true;
-  ir::walk(condition, [&](const Expr& e) {
-    const bool product = ir::is(e, Op::mul),
-               scaled = product && (ir::is_int(ir::args_of(e)[0]) || ir::is_int(ir::args_of(e)[1]));
-    std::int64_t n = 0;
-    if (ir::is_int(e, &n) && (n > (1 << 20) || n < -(1 << 20))) fits = false;
-    fits = fits && (ir::is(e, Op::var) || ir::is(e, Op::int_const) || ir::is(e, Op::add) || ir::is(e, Op::sub) || scaled ||
-                    ir::is_comparison(ir::op_of(e)));
-    return fits;
-  });
-  return fits;
-}
-
 }  // namespace
-
-// A product may leave 32 bits: the host computes it, and checks.
-bool BlockLowering::is_product_of_symbols(const Expr& e) const {
-  if (!e.type().is_index() || !ir::is(e, Op::mul)) return false;
-  const std::vector<Id> vars = ir::free_vars(e);
-  return std::all_of(vars.begin(), vars.end(), [&](Id v) { return p_.symbols.count(v) != 0; }) &&
-         std::none_of(ir::args_of(e).begin(), ir::args_of(e).end(), [](const Expr& a) { return ir::is_int(a); });
-}
 
 Expr BlockLowering::known(const Expr& e) const { return analysis::simplify(ir::substitute(e, single_), facts_); }
 
@@ -162,19 +140,34 @@ Id BlockLowering::scalar(const Expr& e) {
   }
   if (ir::is(e, Op::load)) refuse("tiles", "an index that is known when the block begins", ir::text(e), e.node()->where);
   if (ir::is(e, Op::in_range)) return scalar(ir::args_of(e)[0]);
-  if (is_product_of_symbols(e)) return parameter("size" + std::to_string(launch_.parameters.size()), e);
+  if (of_host(e)) return parameter("size" + std::to_string(launch_.parameters.size()), e);
+  const Op op = ir::op_of(e);
+  if (ir::is_comparison(op) || op == Op::div || op == Op::mod || op == Op::min || op == Op::max)
+    for (const Expr& a : ir::args_of(e))
+      if (a.type().is_index() && !ir::has_load(a) && !fits(a, true)) return scalar_by_64(e);
   std::vector<Id> args;
   for (const Expr& a : ir::args_of(e)) args.push_back(a.type().is_bool() || a.type().is_index() ? scalar(a) : Id{0});
   for (const Id a : args)
     if (!a) refuse("tiles", "an index over loops and symbols", ir::text(e), e.node()->where);
-  return b_.apply(ir::op_of(e), std::move(args));
+  return b_.apply(op, std::move(args));
+}
+
+// The result fits, but not what it is computed of.
+Id BlockLowering::scalar_by_64(const Expr& e) {
+  std::map<const ir::Node*, Id> around;
+  std::swap(around, done_);
+  const Type index = std::exchange(index_, i64);
+  const Id value = tile(spelled(e), {});
+  index_ = index;
+  std::swap(around, done_);
+  return e.type().is_bool() ? value : b_.cast(i32, value);
 }
 
 Id BlockLowering::mask(const std::vector<Expr>& conditions, const Dimensions& dims) {
   Id all = 0;
   for (const Expr& c : conditions) {
     done_.clear();
-    index_ = fits_in_32(c) ? i32 : i64;
+    index_ = fits(c, false) ? i32 : i64;
     const Id one = tile(spelled(c), dims);
     std::vector<std::int64_t> extents = ones(dims.size());
     for (std::size_t d = 0; d < dims.size(); ++d)

@@ -132,7 +132,8 @@ class Alike {
   static bool same(const Value* x, const Value* y, const llvm::PHINode& a, const llvm::PHINode& b, int depth) {
     if (x == y || (x == &a && y == &b)) return true;
     const auto *i = llvm::dyn_cast<Instruction>(x), *j = llvm::dyn_cast<Instruction>(y);
-    if (!i || !j || depth > deepest || llvm::isa<llvm::PHINode>(i) || i->mayReadOrWriteMemory() || !i->isSameOperationAs(j))
+    if (!i || !j || depth > deepest || llvm::isa<llvm::PHINode>(i) || i->mayReadOrWriteMemory() || !i->isSameOperationAs(j) ||
+        !i->hasSameSubclassOptionalData(j))  // of these, what makes them poison
       return false;
     for (unsigned k = 0; k < i->getNumOperands(); ++k)
       if (!same(i->getOperand(k), j->getOperand(k), a, b, depth + 1)) return false;

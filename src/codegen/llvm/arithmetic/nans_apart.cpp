@@ -137,12 +137,15 @@ void nans_apart(llvm::Function& f) {
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     // At the latch all values of an iteration are there, those that are read behind the loop, too.
     if (!loop->getLoopLatch() || loop->getExitingBlock() != loop->getLoopLatch()) continue;
-    std::vector<llvm::PHINode*> phis;
-    for (llvm::PHINode& phi : loop->getHeader()->phis())
-      if (phi.getType()->isVectorTy() && phi.getType()->isFPOrFPVectorTy()) phis.push_back(&phi);
-    if (phis.empty()) continue;
+    const auto is_vector = [](const llvm::PHINode& phi) {
+      return phi.getType()->isVectorTy() && phi.getType()->isFPOrFPVectorTy();
+    };
+    if (llvm::none_of(loop->getHeader()->phis(), is_vector)) continue;
     if (!loop->getLoopPreheader()) llvm::simplifyLoop(loop, &tree, &loops, nullptr, nullptr, nullptr, false);
     if (!loop->getLoopPreheader() || !loop->getExitBlock() || loop->getExitingBlock() != loop->getLoopLatch()) continue;
+    std::vector<llvm::PHINode*> phis;  // those that are left
+    for (llvm::PHINode& phi : loop->getHeader()->phis())
+      if (is_vector(phi)) phis.push_back(&phi);
     for (llvm::PHINode* phi : phis)
       if (const std::vector<Link> chain = chain_of(*phi, *loop); !chain.empty()) take_apart(*phi, *loop, chain, tree, loops);
   }

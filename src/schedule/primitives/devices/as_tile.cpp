@@ -58,7 +58,7 @@ extern constexpr Primitive as_tile_primitive{
     .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
     .apply = apply_as_tile,
     .cpp = of_loop,
-    .draw = Drawing{.draw = draw_as_tile},  // never by chance: no target of the fuzzer's has tiles
+    .draw = Drawing{.draw = draw_as_tile},  // never by chance: fuzz/tiles.cpp applies it
 };
 
 }  // namespace ashlar::schedule
