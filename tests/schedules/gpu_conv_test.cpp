@@ -159,6 +159,9 @@ TEST_CASE("the default schedule computes convolutions in one launch, and says so
   CHECK_FALSE(by_cores({"f32", f32, true, true, 3, 1, 1, 1, 1, 32, 64}));
   CHECK_FALSE(by_cores({"nchw", bf16, false, true, 3, 1, 1, 1, 1, 32, 64}));
   CHECK_FALSE(by_cores({"strides", bf16, true, true, 3, 1, 2, 1, 1, 32, 64}));
+  const Kind far{"taps whose tile is more than a block's shared memory", bf16, true, true, 3, 24, 1, 24, 1, 32, 64};
+  CHECK_FALSE(by_cores(far));
+  CHECK(chosen(far));
   CHECK_FALSE(by_cores({"24 channels", bf16, true, true, 3, 1, 1, 1, 1, 24, 64}));
   CHECK_FALSE(chosen({"groups", f32, false, false, 3, 1, 1, 1, 2, 8, 16}));
   CHECK_FALSE(chosen({"few channels", f32, false, false, 3, 1, 1, 1, 1, 8, 4}));

@@ -53,3 +53,21 @@ TEST_CASE("ends of terms beyond a Symbol are numbers that the host checks") {
   CHECK(ir::text(launches[1].parameters[0].value) == "M + N");
   same(built, s, {{{"N", 0}, {"M", 3}}, {{"N", 5}, {"M", 1}}, {{"N", 40}, {"M", 33}}}, 1e-6, 1e-6);
 }
+
+TEST_CASE("a loop of more terms than 32 bits count is refused; in tiles of them it is not") {
+  for (const int width : {1, 64}) {
+    lang::DefinitionScope scope;
+    Axis k{"k", 3'000'000'000};
+    Tensor x = lang::make_input("x", i8, {3'000'000'000, 4}), y = lang::make_output("y", i32, {4});
+    Tensor total = compute("total", {4}, [&](Var j) { return sum(i32(x(k, j)), k); });
+    const lang::Built built = (lang::bind(y, total), lang::build_program("long", {x, y}));
+    Schedule s = scheduled(built);
+    const Loop j = s[total].spatial<1>()[0];
+    auto [jo, ji] = s[total].split(j, 4);
+    auto [ko, ki] = s[total].split(s[total].reduction(), width);
+    s[total].reorder(jo, ko, ji, ki).bind(jo, gpu::block_x).as_tile(ji, ki);
+    const std::string why = refusal([&] { lowered(s); });
+    CHECK((width == 1) == (why.find("loops and numbers of tiles of 32 bits, found 3000000000") != std::string::npos));
+    if (width > 1) CHECK(why == "");
+  }
+}

@@ -3,6 +3,7 @@
 //
 //   x[io*128 + ii, j] * w[ii]     over (ii: 128, j: 64)     f32 128x64 times f32 128x1, repeated along j
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include <ashlar/ir/operation.h>
@@ -129,7 +130,10 @@ Id BlockLowering::operation(const Expr& e, const Dimensions& dims) {
 // Bounds and numbers of tiles fit in 32 bits, as extents do, which the entry checks.
 Id BlockLowering::scalar(const Expr& e) {
   std::int64_t n = 0;
-  if (ir::is_int(e, &n)) return b_.integer(e.type().is_bool() ? bool_ : i32, n);
+  if (ir::is_int(e, &n)) {
+    if (n > INT32_MAX || n < INT32_MIN) refuse("tiles", "loops and numbers of tiles of 32 bits", ir::text(e), e.node()->where);
+    return b_.integer(e.type().is_bool() ? bool_ : i32, n);
+  }
   if (ir::is(e, Op::var)) {
     const Id id = e.node()->id;
     if (const auto it = scalars_.find(id); it != scalars_.end()) return it->second;

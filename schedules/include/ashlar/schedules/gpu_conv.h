@@ -23,8 +23,8 @@
 //
 // On CUDA devices from sm_80 on, convolutions of f16 and bf16 in channels_last with sums in f32 are products on tensor cores,
 // one for each tap of the window, if strides are 1, the channels of x are a constant multiple of 16 and those of the result a
-// constant multiple of 8, the window has at most 25 taps, and no block is given. Tensor cores add floats in an unspecified
-// order (docs/ir.md, "Tensor cores"); `tensor_cores = false` keeps the order.
+// constant multiple of 8, the window has at most 25 taps whose tiles fit into shared memory, and no block is given. Tensor
+// cores add floats in an unspecified order (docs/ir.md, "Tensor cores"); `tensor_cores = false` keeps the order.
 //
 // Refused: a CPU target, a stage that is not such a sum, groups, more threads or shared memory than a block may have.
 #include <ashlar/schedule/schedule.h>

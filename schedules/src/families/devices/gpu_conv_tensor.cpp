@@ -65,8 +65,14 @@ bool conv_on_tensor_cores(const Schedule& s, const Stage& sum, const ConvParts& 
     return false;
   const std::vector<Loop> d = sum.spatial_loops(where), t = sum.reduction_loops(where);
   const std::int64_t channels = number_or(t[p.c].extent(where), 0), results = number_or(d[p.o].extent(where), 0),
-                     taps = number_or(t[p.r].extent(where), most_taps) * number_or(t[p.s].extent(where), most_taps);
-  return channels > 0 && channels % sixteen == 0 && results > 0 && results % 8 == 0 && taps >= 1 && taps <= most_taps;
+                     taps_r = number_or(t[p.r].extent(where), most_taps), taps_s = number_or(t[p.s].extent(where), most_taps),
+                     taps = taps_r * taps_s;
+  if (channels <= 0 || channels % sixteen != 0 || results <= 0 || results % 8 != 0 || taps < 1 || taps > most_taps)
+    return false;
+  const std::int64_t pad = bytes_of_access / type.bytes(),
+                     x = (block_h + (taps_r - 1) * p.dilation_h) * (sixteen + (taps_s - 1) * p.dilation_w) * (sixteen + pad),
+                     w = taps * sixteen * (block_o + pad);
+  return (x + w) * type.bytes() <= s.target().device().shared_bytes;
 }
 
 void conv_by_tensor_cores(Schedule& s, const Stage& sums, const Stage& result, const ConvParts& p, Where where) {
