@@ -125,3 +125,20 @@ TEST_CASE("what a block cannot keep as tiles") {
     CHECK_REFUSED([&] { lower_tiles(s.scheduled().program); }, "expected outputs with memory of their own");
   }
 }
+
+TEST_CASE("constant extents and strides beyond 32 bits") {
+  for (const auto& [rows, columns, number] :
+       {std::tuple<std::int64_t, std::int64_t, const char*>{3'000'000'000, 1, "3000000000"},
+        {2, 2'130'706'433, "2130706433"}}) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor x = lang::make_input("x", f32, {rows, columns}), y = lang::make_output("y", f32, {N});
+    Tensor result = compute("result", {N}, [&](Var i) { return x(clamp(i, 0, 1), 0); });
+    const lang::Built built = (lang::bind(y, result), lang::build_program("far", {x, y}));
+    Schedule s = scheduled(built);
+    auto [io, ii] = s[result].split(s[result].spatial<1>()[0], 16);
+    s[result].bind(io, gpu::block_x).as_tile(ii);
+    CHECK_REFUSED([&] { lowered(s); },
+                  std::string("expected extents and strides of at most 2^31 - 2^24, found x with ") + number);
+  }
+}

@@ -58,6 +58,9 @@ struct Extent {
   std::int64_t constant = 0;
 };
 
+// The largest extent or stride. Sums and rounded quotients of two such numbers fit in 32 bits too.
+inline constexpr std::int64_t largest_extent = (std::int64_t{1} << 31) - (std::int64_t{1} << 24);
+
 struct Tensor {
   Id id = 0;
   std::string name;

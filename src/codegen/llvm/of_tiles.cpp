@@ -46,8 +46,7 @@ Origin origin_of(const ir::Kernel& k, const Expr& value) {
   return {ir::text(value)};
 }
 
-// Sums and rounded quotients of such numbers fit in 32 bits too.
-constexpr std::int64_t most = (std::int64_t{1} << 31) - (std::int64_t{1} << 24);
+constexpr std::int64_t most = ir::tile::largest_extent;
 
 void check_number(Emitter& e, Value* context, const Expr& value, bool not_negative) {
   auto& b = e.b;

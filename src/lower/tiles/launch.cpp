@@ -89,6 +89,10 @@ Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
       if (!last && unit > 1) launch_.conditions.push_back({b.id, static_cast<int>(d), unit});
     }
   }
+  for (const std::vector<ir::tile::Extent>& all : {extents, strides})
+    for (const ir::tile::Extent& e : all)
+      if (e.constant > ir::tile::largest_extent)
+        refuse("tiles", "extents and strides of at most 2^31 - 2^24", b.name + " with " + std::to_string(e.constant), where);
   const std::int64_t align = options_.aligned ? std::max(line_bytes, b.align) : std::max<std::int64_t>(1, b.align);
   if (options_.aligned && b.align < line_bytes) launch_.conditions.push_back({b.id, -1, line_bytes});
   strides_[b.id] = strides;

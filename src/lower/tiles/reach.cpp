@@ -16,7 +16,7 @@ namespace ashlar::lowering {
 namespace {
 
 constexpr std::int64_t small = std::int64_t{1} << 20;                                     // a constant, or what a loop adds
-constexpr std::int64_t most = (std::int64_t{1} << 31) - (std::int64_t{1} << 24);          // what the host checks
+constexpr std::int64_t most = ir::tile::largest_extent;                                   // what the host checks
 constexpr std::int64_t most_of_sums = (std::int64_t{1} << 24) - (std::int64_t{1} << 21);  // of small numbers
 
 bool is_of_symbols(const ir::Program& p, const Expr& e) {
