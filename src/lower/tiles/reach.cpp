@@ -21,7 +21,8 @@ constexpr std::int64_t most_of_sums = (std::int64_t{1} << 24) - (std::int64_t{1}
 
 bool is_of_symbols(const ir::Program& p, const Expr& e) {
   const std::vector<ir::Id> vars = ir::free_vars(e);
-  return !vars.empty() && std::all_of(vars.begin(), vars.end(), [&](ir::Id v) { return p.symbols.count(v) != 0; });
+  return !vars.empty() && !ir::has_load(e) &&
+         std::all_of(vars.begin(), vars.end(), [&](ir::Id v) { return p.symbols.count(v) != 0; });
 }
 
 }  // namespace
