@@ -10,6 +10,7 @@
 #include <ashlar/codegen/tileir.h>
 #include <ashlar/interp/tiles.h>
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/tiles.h>
 
@@ -19,11 +20,17 @@ namespace tiles {
 
 using namespace ashlar;
 
-inline std::int64_t number(const Expr& e, const ir::Substitution& symbols) {
-  std::int64_t n = 0;
-  if (!ir::is_int(ir::substitute(e, symbols), &n)) throw InternalError("an expression that is no constant");
-  return n;
+// What an expression of Symbols is, quotients by zero among it.
+inline ir::Value evaluated(const Expr& e) {
+  if (ir::is(e, Op::int_const) || ir::is(e, Op::float_const)) return ir::value_of(e);
+  std::vector<ir::Value> args;
+  for (const Expr& a : ir::args_of(e)) args.push_back(evaluated(a));
+  const auto value = args.empty() ? std::nullopt : ir::evaluate(ir::op_of(e), e.type(), args);
+  if (!value) throw InternalError("an expression that is no constant");
+  return *value;
 }
+
+inline std::int64_t number(const Expr& e, const ir::Substitution& symbols) { return evaluated(ir::substitute(e, symbols)).i; }
 
 // The stride of a dimension of an array.
 inline std::int64_t stride_of(const interp::Array& a, int dim) {

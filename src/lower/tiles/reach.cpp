@@ -103,6 +103,7 @@ bool BlockLowering::bounded(const Expr& e) const {
 }
 
 bool BlockLowering::fits(const Expr& e, bool host) const {
+  if (ir::has_load(e)) return false;  // data may have more bits before a clamp bounds it
   if (ir::is_comparison(ir::op_of(e))) {
     const auto sides = ir::args_of(e);
     return fits(sides[0], host) && fits(sides[1], host);
