@@ -22,7 +22,7 @@ using namespace ashlar;
 
 // What an expression of Symbols is, quotients by zero among it.
 inline ir::Value evaluated(const Expr& e) {
-  if (ir::is(e, Op::int_const) || ir::is(e, Op::float_const)) return ir::value_of(e);
+  if (ir::is(e, ir::Op::int_const) || ir::is(e, ir::Op::float_const)) return ir::value_of(e);
   std::vector<ir::Value> args;
   for (const Expr& a : ir::args_of(e)) args.push_back(evaluated(a));
   const auto value = args.empty() ? std::nullopt : ir::evaluate(ir::op_of(e), e.type(), args);
