@@ -306,7 +306,7 @@ class Checker {
             if (code->call(guarded.pointers()) != ASHLAR_OK) {
               char text[400];
               ashlar_error_text(ashlar_last_error(), text, sizeof text);
-              // rows backwards are no rows of tiles
+              // a view cannot read rows backwards
               if (ashlar_last_error()->code != ASHLAR_E_TARGET || ashlar_last_error()->found >= 0) wrong = text;
               a = expected;
               return;

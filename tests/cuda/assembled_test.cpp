@@ -1,4 +1,5 @@
-// Every operator with a GPU schedule, for every chip, through ptxas: no error, no warning, no spill, no stack frame.
+// Every operator with a GPU schedule, for every chip, through ptxas: no error, no warning, no spill, no stack frame. The one
+// exception is named where it is allowed.
 #include <algorithm>
 #include <doctest/doctest.h>
 

@@ -20,7 +20,7 @@ namespace tiles {
 
 using namespace ashlar;
 
-// What an expression of Symbols is, quotients by zero among it.
+// The value of an expression without variables. Division by zero has the value that the language defines.
 inline ir::Value evaluated(const Expr& e) {
   if (ir::is(e, ir::Op::int_const) || ir::is(e, ir::Op::float_const)) return ir::value_of(e);
   std::vector<ir::Value> args;
