@@ -107,7 +107,7 @@ double Counter::argument_bytes() const {
 
 Counted Counter::count(const std::vector<KStmt>& body, const ir::Launch* launch) {
   counted_ = {};
-  loops_.clear(), when_.clear(), lives_.clear(), place_ = symbols_;
+  loops_.clear(), when_.clear(), lives_.clear(), seen_.clear(), place_ = symbols_;
   position_ = 0;
   visits_ = 1;
   launch_ = launch;
@@ -264,9 +264,7 @@ void Counter::access(Id buffer, bool store, const Expr& address, double times) {
                        (b.type.is_packed() && b.storage == Storage::argument ? b.type.bits / 8.0 : b.type.bytes());
   traffic.bytes += bytes;
   if (b.storage == Storage::argument || b.storage == Storage::workspace) counted_.global_bytes += bytes;
-  const bool known_site = std::any_of(traffic.sites.begin(), traffic.sites.end(),
-                                      [&](const Site& s) { return ir::same(s.address, address) && s.loops == loops_; });
-  if (known_site) return;
+  if (!seen_.insert({buffer, store, address, loops_}).second) return;
   Site site{address, loops_, when_, address.type().lanes, false};
   if (site.elements > 1) {
     std::int64_t step = 0;

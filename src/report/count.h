@@ -9,9 +9,11 @@
 //   Counted n = c.count(launch.body, &launch);     n.operations, n.accesses["x"] ...
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include <ashlar/analysis/facts.h>
+#include <ashlar/ir/build.h>
 #include <ashlar/ir/kernel.h>
 
 namespace ashlar::report {
@@ -92,6 +94,19 @@ class Counter {
     bool packed = false;  // elements of less than 32 bits share registers
   };
   std::map<ir::Id, Life> lives_;
+  struct Access {  // what makes a site one of its own, however often its statement is visited
+    ir::Id buffer;
+    bool store;
+    Expr address;
+    std::vector<const ir::KFor*> loops;
+    bool operator==(const Access& o) const {
+      return buffer == o.buffer && store == o.store && loops == o.loops && ir::same(address, o.address);
+    }
+  };
+  struct AccessHash {
+    std::size_t operator()(const Access& a) const { return ir::hash_of(a.address) * 31 + a.buffer * 2 + a.store; }
+  };
+  std::unordered_set<Access, AccessHash> seen_;
   std::size_t position_ = 0;
 };
 

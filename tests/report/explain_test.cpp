@@ -123,6 +123,22 @@ TEST_CASE("sizes name symbols") {
   }
 }
 
+TEST_CASE("an access counts once, however often its loop is visited") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N, 8}), y = lang::make_output("y", f32, {N, 8});
+  // the inner loop ends where the outer one stands, so that each iteration of the outer one is visited
+  lang::bind(y, compute("y", {N, 8}, [&](Var i, Var j) {
+               Axis k{"k", i + 1};
+               return sum(x(k, j), k);
+             }));
+  Schedule s(lang::build_program("below", {x, y}), Target::parse("x86-64-v3"));
+  auto [i, j] = s[y].spatial<2>();
+  s[y].vectorize(j, 8);
+  const std::string text = explain(s, {{"N", 200}});
+  CHECK(says(text, "x load                1 of neighbours, up to 8 at once; 643.2 kB"));  // 200 * 201 / 2 rows of 32 bytes
+}
+
 TEST_CASE("what a kernel takes of a processor") {
   lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N"};
