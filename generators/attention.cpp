@@ -30,7 +30,7 @@ class AttentionOp : public ChainedOp {
         "mask", "none", {{"none", "bool", "added"}}, "an input [M, N]: true where a key is seen, or added to the scores"};
     std::optional<Param<bool>> finite, rounded;
     if (!online) {
-      finite.emplace("finite", false, "v of keys that a query does not see is; allows tensor cores with causal and mask=bool");
+      finite.emplace("finite", false, "v of keys that a query does not see is; saves tests with causal and mask=bool, tiles need it");
       rounded.emplace("rounded", false, "weights are rounded to the type before they multiply v; allows tensor cores of tiles");
     }
     const Chain epilogue(Chain::Place::epilogue);

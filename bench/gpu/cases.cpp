@@ -1,8 +1,11 @@
 #include "bench/gpu/cases.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <stdexcept>
+#include <tuple>
 
 #include <ashlar/ir/math.h>
 #include <ashlar/ir/print.h>
@@ -14,6 +17,7 @@
 #include "tests/interp/launch_matmul.h"
 #include "tests/interp/launch_small.h"
 #include "tests/schedules/gpu_programs.h"
+#include "tests/support/ampere_operators.h"
 #include "tests/vulkan/programs.h"
 
 namespace gpu_bench {
@@ -117,6 +121,24 @@ void by_hand(List& list, const std::string& target) {
         Data::integers);
 }
 
+// Whole numbers of both signs and zeros times whole numbers, infinities and NaNs.
+Prepared skipping_zeros(const std::string& target, Type half) {
+  const ampere_operators::Product op(Target::parse(target), {.a = f32, .b = half, .skips = true});
+  Prepared p{cuda::lowered(op.s), 0, {}, false, true};
+  p.data.push_back(arguments_of(p.kernel, {{"M", 64}, {"N", 32}, {"K", 128}}, Data::integers));
+  interp::Array& b = p.data.front()[1].array;
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [j, k, v] : {std::tuple{3, 5, infinity},
+                                {4, 90, -infinity},
+                                {4, 17, infinity},
+                                {9, 127, infinity},
+                                {12, 0, std::numeric_limits<double>::quiet_NaN()},
+                                {31, 64, -infinity},
+                                {31, 65, -infinity}})
+    b.set(std::array<std::int64_t, 2>{j, k}, ir::float_value(half, v));
+  return p;
+}
+
 void by_instructions(List& list, const std::string& target) {
   for (Type half : {f16, bf16})
     for (bool matrices : {false, true})
@@ -126,6 +148,8 @@ void by_instructions(List& list, const std::string& target) {
             [=] { return mma_product(target, {.half = half, .stages = stages, .matrices = matrices}); },
             {{{"M", 64}, {"N", 64}, {"K", 160}}, {{"M", 80}, {"N", 72}, {"K", 48}}, {{"M", 16}, {"N", 8}, {"K", 16}}},
             Data::integers);
+  for (const Type half : {f16, bf16})
+    list.all.push_back({"product that skips zeros, " + ir::text(half), [=] { return skipping_zeros(target, half); }});
   list.add(
       "whole tiles by a user's instruction", [=] { return kernel_named("mma_product", target); },
       {{{"M", 128}, {"N", 256}, {"K", 160}}}, Data::integers);

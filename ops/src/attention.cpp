@@ -104,8 +104,10 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
       "attention_weighted", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"e", a.E}},
       [&](Var b, Var h, Var i, Var e) {
         const Expr weight = y.exp(b, h, i, j);
-        const Expr term = (o.rounded ? a.wide(a.type(weight)) : weight) * a.wide(v(b, a.head(h), j, e));
-        return ashlar::sum(o.finite ? term : a.if_seen(i, j, term, a.wide(0)), j, where);
+        const Expr factor = o.rounded ? a.wide(a.type(weight)) : weight, term = factor * a.wide(v(b, a.head(h), j, e));
+        // The weight of a key that is not seen is 0, and v does not matter there.
+        const bool all = o.finite || a.sees(i, j).empty();
+        return ashlar::sum(all ? term : select(factor == 0, a.wide(0), term), j, where);
       },
       where);
   y.result = compute(

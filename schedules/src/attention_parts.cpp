@@ -5,9 +5,11 @@
 //   maximum[b, h, i]      over j of what is computed of a score               read by exps
 //   exps[b, h, i, j]      of a score and the maximum                          read by sum and weighted
 //   sum[b, h, i]          over j of exps                                      read by result
-//   weighted[b, h, i, e]  sum over j of exps v[b, h / g, j, e]                read by result
-//   result[b, h, i, e]    of weighted and sum
+//   weighted[b, h, i, e]  sum over j of exps v[b, h / g, j, e]                read by result; terms may be skipped where exps
+//   is 0 result[b, h, i, e]    of weighted and sum
 #include <algorithm>
+
+#include <ashlar/ir/build.h>
 
 #include "schedules/src/draft.h"
 #include "schedules/src/families/devices/gpu_attention.h"
@@ -33,6 +35,7 @@ class AttentionFinder {
       if (rank == 3) a.sum = read.producer;
     }
     if (!a.weighted || !a.sum || !is_product(a.weighted, a.exps, a.v, true)) return {};
+    a.skips = ir::is(p.stage(a.weighted).values.front(), ir::Op::select);
     if (!reads_rows(a.sum, a.exps, ir::ReducerKind::sum)) return {};
     const ir::Stage& exps = p.stage(a.exps);
     if (exps.is_reduction() || exps.spatial_rank() != 4 || exps.values.size() != 1) return {};
@@ -61,16 +64,29 @@ class AttentionFinder {
   }
   static bool is_var(const Expr& e, ir::Id id) { return ir::is(e, ir::Op::var) && e.node()->id == id; }
 
+  // x y, or the same where x is not 0, for x that is a stage.
+  static const Expr* product_of(const Expr& e, bool left_is_stage) {
+    if (ir::is(e, ir::Op::mul)) return &e;
+    if (!left_is_stage || !ir::is(e, ir::Op::select)) return nullptr;
+    const auto parts = ir::args_of(e);
+    const Expr &zero = parts[0], &product = parts[2];
+    if (!ir::is(zero, ir::Op::eq) || !ir::is(product, ir::Op::mul)) return nullptr;
+    const auto is_zero = [](const Expr& x) { return ir::is(x, ir::Op::float_const) && x.node()->f == 0; };
+    const bool same = ir::same(ir::args_of(zero)[0], ir::args_of(product)[0]);
+    return same && is_zero(ir::args_of(zero)[1]) && is_zero(parts[1]) ? &product : nullptr;
+  }
+
   // sum over t of x[b, h, i, t] y[b, h or h / g, ..]: y at [.., t, j] of weighted, at [.., j, t] of scores. `left` becomes the
   // stage that x is, or its buffer, `right` the buffer that y is.
   bool is_product(ir::Id id, ir::Id& left, ir::Id& right, bool left_is_stage) const {
     const ir::Stage& s = p.stage(id);
     const auto dims = spatial_of(s), terms = reduce_of(s);
     if (s.reducer.kind != ir::ReducerKind::sum || s.values.size() != 1 || dims.size() != 4 || terms.size() != 1 ||
-        !ir::is(s.values.front(), ir::Op::mul) || !ir::is(s.inits.front(), ir::Op::float_const) ||
+        !product_of(s.values.front(), left_is_stage) || !ir::is(s.inits.front(), ir::Op::float_const) ||
         s.inits.front().node()->f != 0 || !(s.values.front().type() == f32))
       return false;
-    const Expr *x = load_of(ir::args_of(s.values.front())[0]), *y = load_of(ir::args_of(s.values.front())[1]);
+    const auto factors = ir::args_of(*product_of(s.values.front(), left_is_stage));
+    const Expr *x = load_of(factors[0]), *y = load_of(factors[1]);
     if (!x || !y) return false;
     const auto at_x = ir::args_of(*x), at_y = ir::args_of(*y);
     if (at_x.size() != 4 || at_y.size() != 4) return false;

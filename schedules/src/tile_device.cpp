@@ -109,7 +109,7 @@ class OnTiles {
   bool by_attention(Id id, std::set<Id>& taken) {
     if (!d.options.tensor_cores || !d.options.regroup) return false;
     const auto a = detail::attention_parts(d.program(), id);
-    if (!a) return false;
+    if (!a || a->skips) return false;
     const std::vector<Id> before{a->weighted, a->sum, a->exps, a->maximum, a->scores};
     const std::string of = d.stage(id).name;
     for (const Id member : before) d.choice(member);

@@ -171,6 +171,111 @@ Intrinsic load(bool is_left, Type t, Lies lies, Where where) {
       where);
 }
 
+std::string numbered(const char* name, int n) { return name + std::to_string(n); }
+
+// A product m16n8k16 of registers: c and two halves of b are named by their first register.
+std::string product_of(Type t, const std::string& c, const std::string& a, const std::string& b) {
+  const std::string of = ir::text(t);
+  return "mma.sync.aligned.m16n8k16.row.col.f32." + of + "." + of + ".f32 " + c + ", " + a + ", " + b + ", " + c + ";\n";
+}
+
+// Each half of `to` becomes 0xffff where that of `from` has any bit of `mask`, else 0. The highest bit is not in the mask.
+std::string halves_with(const std::string& to, const std::string& from, const std::string& mask) {
+  return "and.b32 " + to + ", " + from + ", " + mask + ";\nadd.u32 " + to + ", " + to + ", 0x7fff7fff;\nshr.u32 " + to + ", " +
+         to + ", 15;\nand.b32 " + to + ", " + to + ", 0x00010001;\nmul.lo.u32 " + to + ", " + to + ", 0xffff;\n";
+}
+
+// c += a b where a zero of a skips its term, for an a in %left0-3. While all of b is finite, these are the two products of 16
+// x 8. Otherwise each is that of the finite elements, then what the others add: %count is how many of them meet an a that is
+// not zero, %sign the sum of the signs of infinite terms. The sum is infinite if these agree, and NaN if they do not.
+std::string products_skipping_zeros(Type t) {
+  const std::string exponent = t == bf16 ? "0x7f807f80" : "0x7c007c00", rest = t == bf16 ? "0x007f007f" : "0x03ff03ff",
+                    one = t == bf16 ? "0x3f803f80" : "0x3c003c00", of = ir::text(t);
+  const std::string left = "{{%left0, %left1, %left2, %left3}}", some = "{{%some0, %some1, %some2, %some3}}",
+                    others = "{{%others0, %others1}}";
+  std::string text =
+      ".reg .b32 %check, %zero, %finite<2>, %some<4>, %others<2>;\n.reg .f32 %count<4>, %sign<4>, %less;\n.reg .pred %p, %q;\n"
+      "mov.b32 %zero, 0;\n";
+  const auto each = [&](const char* op, const char* to, const std::string& more, int n) {  // in place
+    for (int r = 0; r < n; ++r) {
+      const std::string name = numbered(to, r);
+      text += std::string(op) + " " + name + ", " + name + ", " + more + ";\n";
+    }
+  };
+  for (int r = 0; r < 4; ++r)  // 0 times what is not finite is NaN, which stays
+    text += "fma.rn." + of + "x2 %check, " + numbered("{B.", r) + "}, %zero, " + (r ? "%check;\n" : "%zero;\n");
+  text +=
+      "and.b32 %check, %check, 0x7fff7fff;\nsetp.ne.u32 %p, %check, 0;\nvote.sync.any.pred %p, %p, 0xffffffff;\n"
+      "@%p bra.uni OTHERS;\n";
+  text += product_of(t, "{C.0-3}", left, "{B.0-1}") + product_of(t, "{C.4-7}", left, "{B.2-3}") + "bra.uni DONE;\nOTHERS:\n";
+  for (int r = 0; r < 4; ++r) text += halves_with(numbered("%some", r), numbered("%left", r), "0x7fff7fff");
+  each("and.b32", "%some", one, 4);  // 1 where a is not zero
+  for (int h = 0; h < 2; ++h) {
+    const auto b = [&](int k) { return numbered("{B.", 2 * h + k) + "}"; };
+    for (int k = 0; k < 2; ++k) {
+      const std::string n = std::to_string(k);
+      text += "not.b32 %check, " + b(k) + ";\n" + halves_with("%finite" + n, "%check", exponent) + "and.b32 %others" + n +
+              ", " + b(k) + ", %finite" + n + ";\n";
+    }
+    text += product_of(t, h ? "{C.4-7}" : "{C.0-3}", left, others);
+    for (int k = 0; k < 2; ++k) {
+      const std::string n = std::to_string(k);
+      text += "not.b32 %others" + n + ", %finite" + n + ";\nand.b32 %others" + n + ", %others" + n + ", " + one + ";\n";
+    }
+    for (int r = 0; r < 4; ++r)
+      text += "mov.f32 " + numbered("%count", r) + ", 0f00000000;\nmov.f32 " + numbered("%sign", r) + ", 0f00000000;\n";
+    text += product_of(t, "{{%count0, %count1, %count2, %count3}}", some, others);
+    for (int k = 0; k < 2; ++k) {  // the sign of what is infinite, 0 of NaN
+      const std::string n = std::to_string(k);
+      text += halves_with("%check", b(k), rest) + "not.b32 %check, %check;\nand.b32 %others" + n + ", %others" + n +
+              ", %check;\nand.b32 %check, " + b(k) + ", 0x80008000;\nor.b32 %others" + n + ", %others" + n + ", %check;\n";
+    }
+    for (int r = 0; r < 4; ++r)
+      text += "and.b32 %check, " + numbered("%left", r) + ", 0x80008000;\nor.b32 " + numbered("%some", r) + ", " +
+              numbered("%some", r) + ", %check;\n";
+    text += product_of(t, "{{%sign0, %sign1, %sign2, %sign3}}", some, others);
+    if (h == 0) each("and.b32", "%some", "0x7fff7fff", 4);
+    for (int r = 0; r < 4; ++r) {  // infinity times the sum of signs has its sign; of signs that differ NaN
+      const std::string n = std::to_string(r), c = numbered("{C.", 4 * h + r) + "}";
+      text += "setp.ne.f32 %p, %count" + n + ", 0f00000000;\nabs.f32 %less, %sign" + n + ";\nsetp.eq.f32 %q, %less, %count" +
+              n + ";\nselp.f32 %less, 0f7f800000, 0f7fffffff, %q;\nmul.rn.f32 %less, %less, %sign" + n + ";\n@%p add.rn.f32 " +
+              c + ", " + c + ", %less;\n";
+    }
+  }
+  return text + "DONE:\n";
+}
+
+Intrinsic rounding_left(const char* call, Type right_type, bool skips, Where where) {
+  if (!(right_type == f16) && !(right_type == bf16)) refuse(call, "a right factor of f16 or bf16", ir::text(right_type), where);
+  const std::string t = ir::text(right_type);
+  return intrinsic(
+      ((skips ? "mma_skipping_zeros_" : "mma_f32_") + t + "_f32").c_str(),
+      [&](Meaning& m) {
+        Tensor A = m.read("A", f32, {16, 16}, Scope::fragment), B = m.read("B", right_type, {16, 16}, Scope::fragment);
+        Tensor C = m.accumulate("C", f32, {16, 16}, Scope::fragment);
+        Axis k{"k", 16};
+        m.means(C, [&](Var i, Var j) {
+          const Expr term = A(i, k) * f32(B(k, j));
+          return sum(skips ? select(A(i, k) == 0, f32(0), term) : term, k).from(C(i, j));
+        });
+        m.rounds_freely(where);
+        m.holds(A, 32,
+                [&](Var i, Var j) { return left(right_type, i, j); });  // before they are rounded: two registers, not one
+        m.holds(B, 32, [&](Var i, Var j) { return right(right_type, j, i); });
+        m.holds(C, 32, [&](Var i, Var j) { return result(i, j); });
+        std::string text = "{{\n.reg .b32 %left<4>;\n";
+        for (int r = 0; r < 4; ++r)
+          text += "cvt.rn." + t + "x2.f32 %left" + std::to_string(r) + ", {A." + std::to_string(2 * r + 1) + "}, {A." +
+                  std::to_string(2 * r) + "};\n";
+        const std::string left = "{{%left0, %left1, %left2, %left3}}";
+        text += skips ? products_skipping_zeros(right_type)
+                      : product_of(right_type, "{C.0-3}", left, "{B.0-1}") + product_of(right_type, "{C.4-7}", left, "{B.2-3}");
+        m.emit(Backend::ptx, (text + "}}").c_str(), where);
+        m.needs("sm_80", where);
+      },
+      where);
+}
+
 }  // namespace
 
 int depth(Type factors) { return factors.bits == 8 ? 32 : factors.bits == 16 ? 16 : 8; }
@@ -205,35 +310,10 @@ Intrinsic mma(Type a, Type b, Lies right, Where where) {
 }
 
 Intrinsic mma_rounding_left(Type right_type, Where where) {
-  const char* call = "ampere::mma_rounding_left";
-  if (!(right_type == f16) && !(right_type == bf16)) refuse(call, "a right factor of f16 or bf16", ir::text(right_type), where);
-  const std::string t = ir::text(right_type);
-  return intrinsic(("mma_f32_" + t + "_f32").c_str(),
-                   [&](Meaning& m) {
-                     Tensor A = m.read("A", f32, {16, 16}, Scope::fragment),
-                            B = m.read("B", right_type, {16, 16}, Scope::fragment);
-                     Tensor C = m.accumulate("C", f32, {16, 16}, Scope::fragment);
-                     Axis k{"k", 16};
-                     m.means(C, [&](Var i, Var j) { return sum(A(i, k) * f32(B(k, j)), k).from(C(i, j)); });
-                     m.rounds_freely(where);
-                     m.holds(A, 32, [&](Var i, Var j) {
-                       return left(right_type, i, j);
-                     });  // before they are rounded: two registers, not one
-                     m.holds(B, 32, [&](Var i, Var j) { return right(right_type, j, i); });
-                     m.holds(C, 32, [&](Var i, Var j) { return result(i, j); });
-                     std::string text = "{{\n.reg .b32 %left<4>;\n";
-                     for (int r = 0; r < 4; ++r)
-                       text += "cvt.rn." + t + "x2.f32 %left" + std::to_string(r) + ", {A." + std::to_string(2 * r + 1) +
-                               "}, {A." + std::to_string(2 * r) + "};\n";
-                     for (int h = 0; h < 2; ++h) {
-                       const std::string c = h ? "{C.4-7}" : "{C.0-3}";
-                       text += "mma.sync.aligned.m16n8k16.row.col.f32." + t + "." + t + ".f32 " + c +
-                               ", {{%left0, %left1, %left2, %left3}}, " + (h ? "{B.2-3}" : "{B.0-1}") + ", " + c + ";\n";
-                     }
-                     m.emit(Backend::ptx, (text + "}}").c_str(), where);
-                     m.needs("sm_80", where);
-                   },
-                   where);
+  return rounding_left("ampere::mma_rounding_left", right_type, false, where);
+}
+Intrinsic mma_skipping_zeros(Type right_type, Where where) {
+  return rounding_left("ampere::mma_skipping_zeros", right_type, true, where);
 }
 
 Intrinsic exchange_rows(Where where) {

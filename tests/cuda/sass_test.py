@@ -49,6 +49,7 @@ def cases(arguments):
         for type_ in ("bf16", "f16"):
             yield f"attention {type_}", ops, "attention", ["type=" + type_], chip
         yield "attention bf16, causal", ops, "attention", ["type=bf16", "causal=last", "finite=true"], chip
+        yield "attention bf16, causal, any v", ops, "attention", ["type=bf16", "causal=last"], chip
         yield "attention bf16, D = E = 128", ops, "attention", ["type=bf16", "D=128", "E=128"], chip
         for layout in ("nchw", "nhwc"):
             yield f"conv2d f32, {layout}", ops, "conv2d", ["type=f32", "padding=1", "layout=" + layout], chip

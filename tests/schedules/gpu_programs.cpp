@@ -1,6 +1,7 @@
 #include "tests/schedules/gpu_programs.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
@@ -479,6 +480,27 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
         return ops::attention(q, k, v).result;
       },
       {{{1, 1, 66, 64}, {1, 1, 35, 64}, {1, 1, 35, 64}}, {{1, 1, 3, 64}, {1, 1, 32, 64}, {1, 1, 32, 64}}}, {}, 4e-3);
+  program(
+      "by default: causal attention of f16, values that are infinite or NaN",
+      [](DeviceMaker& m) {
+        const Symbol M{"M"}, N{"N"};
+        const Tensor q = m.in("q", f16, {1, 2, M, 32}), k = m.in("k", f16, {1, 1, N, 32}),
+                     v = m.special("v", f16, {1, 1, N, 32});
+        return ops::attention(q, k, v, {.causal = ops::Causal::last, .groups = 2}).result;
+      },
+      {{{1, 2, 66, 32}, {1, 1, 75, 32}, {1, 1, 75, 32}}, {{1, 2, 3, 32}, {1, 1, 3, 32}, {1, 1, 3, 32}}}, {}, 4e-3);
+  for (const std::int64_t window : {3, 1})
+    program(
+        window == 3 ? "by default: a convolution of bf16" : "by default: a convolution of f16, a window of 1 x 1",
+        [window](DeviceMaker& m) {
+          const Type type = window == 3 ? bf16 : f16;
+          const Tensor x = m.whole("x", type, {Symbol("N"), Symbol("H", {.min = 1}), Symbol("W", {.min = 1}), 32}, -2, 2);
+          const Tensor w = m.whole("w", type, {window, window, 32, 72}, -2, 2), b = m.whole("b", type, {72}, -2, 2);
+          const ops::Pad around(static_cast<int>(window / 2));
+          return ops::conv2d(x, w, b, {.padding = {around, around}, .layout = ops::Layout::channels_last}).result;
+        },
+        {{{1, 9, 17, 32}, {window, window, 32, 72}, {72}}, {{2, 8, 16, 32}, {window, window, 32, 72}, {72}}},
+        [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][0], in[0][1], in[0][2], 72}}; });
   program("by default: a softmax, rows of any length",
           [](DeviceMaker& m) { return ops::softmax(m.in("x", f32, {Symbol("M"), Symbol("N")})).result; },
           {{{3, 300}}, {{2, 8196}}, {{2, 8193}}, {{4, 7}}, {{0, 4}}}, {});
@@ -550,6 +572,11 @@ DeviceRuns runs_of(const DeviceProgram& p, const Target& target) {
       given.emplace_back(interp::Array::make(of.type, shapes[k], [&](auto) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;  // Knuth's linear congruence
         const std::uint64_t values = static_cast<std::uint64_t>(of.high - of.low) * parts + 1;
+        const double infinity = std::numeric_limits<double>::infinity();
+        if (of.special && (seed >> 40) % 64 == 0)
+          return (seed >> 46) % 3 == 0   ? std::numeric_limits<double>::quiet_NaN()
+                 : (seed >> 46) % 3 == 1 ? infinity
+                                         : -infinity;
         return of.low + static_cast<double>((seed >> 11) % values) / static_cast<double>(parts);
       }));
     }

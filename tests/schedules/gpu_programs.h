@@ -26,6 +26,11 @@ class DeviceMaker {  // the arguments of a program while it is written
   Tensor whole(const char* name, Type type, const std::vector<Extent>& extents, int low, int high) {
     return in(name, type, extents, low, high, true);
   }
+  Tensor special(const char* name, Type type, const std::vector<Extent>& extents) {
+    const Tensor t = in(name, type, extents);
+    inputs.back().special = true;
+    return t;
+  }
   void out(const Tensor& t) { results.push_back(t); }
 
   struct Input {
@@ -33,6 +38,7 @@ class DeviceMaker {  // the arguments of a program while it is written
     Type type;
     int low, high;
     bool whole;
+    bool special = false;  // some elements are infinite or NaN
   };
   std::vector<Input> inputs;
   std::vector<Tensor> results;

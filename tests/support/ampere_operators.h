@@ -15,6 +15,7 @@ struct Options {
   Type a = f16, b = f16, sums = f32;
   ampere::Rounding rounding = ampere::Rounding::of_machine;
   bool columns_a = false, columns_b = false;  // A is [k, i], B is [k, j]
+  bool skips = false;                         // zeros of A, which is f32, skip their terms
 };
 
 struct Product {
@@ -41,7 +42,8 @@ struct Product {
         product(compute("product", {M, N},
                         [&](Var i, Var j) {
                           const Expr a = o.columns_a ? A(k, i) : A(i, k), b = o.columns_b ? B(k, j) : B(j, k);
-                          return sum(o.sums(a) * o.sums(b), k);
+                          const Expr term = o.sums(a) * o.sums(b);
+                          return sum(o.skips ? select(a == 0, o.sums(0), term) : term, k);
                         })),
         built((lang::bind(C, product), lang::build_program("ampere_product", {A, B, C}))),
         s(built, target) {
@@ -52,7 +54,7 @@ struct Product {
     s[product].reorder(bi, bj, one, whole, wj);
     s[product].bind(bi, gpu::block_y).bind(bj, gpu::block_x).bind(one, gpu::warp);
     acc.compute_at(one);
-    const int depth = ampere::depth(o.a), block_k = 2 * depth;
+    const int depth = ampere::depth(o.b), block_k = 2 * depth;
     auto [ko, ki] = acc.split(acc.reduction(), block_k, Tail::exact);
     auto [kk, kc] = acc.split(ki, depth, Tail::exact);
     auto [ai, aj] = acc.spatial<2>();
@@ -68,7 +70,7 @@ struct Product {
     Stage left = s.cache_read(a, {acc}, Scope::fragment), right = s.cache_read(b, {acc}, Scope::fragment);
     const auto load = [&, at = kk](Stage to, Type t, bool columns, bool is_left) {
       to.compute_at(at);
-      if (columns && !loads_columns(t, is_left)) return;
+      if ((columns && !loads_columns(t, is_left)) || (o.skips && is_left)) return;
       auto [r, c] = to.spatial<2>();
       auto [ro, co, ri, ci2] = to.tile(r, c, columns ? depth : 16, columns ? 16 : depth, Tail::exact);
       const auto lies = columns ? ampere::Lies::columns : ampere::Lies::rows;
@@ -78,7 +80,9 @@ struct Product {
     load(left, o.a, o.columns_a, true), load(right, o.b, o.columns_b, false);
     acc.decompose_init(ko);
     const auto right_lies = o.columns_b ? ampere::Lies::columns : ampere::Lies::rows;
-    acc.tensorize(ci, o.sums == i32 ? ampere::mma(o.a, o.b, right_lies) : ampere::mma(o.a, o.sums, o.rounding));
+    acc.tensorize(ci, o.skips         ? ampere::mma_skipping_zeros(o.b)
+                      : o.sums == i32 ? ampere::mma(o.a, o.b, right_lies)
+                                      : ampere::mma(o.a, o.sums, o.rounding));
   }
   static bool loads_columns(Type t, bool is_left) { return t.bits == 16 || (!is_left && (t == i8 || t == u8)); }
 };
@@ -91,6 +95,8 @@ inline std::vector<std::pair<const char*, Options>> kinds() {
           {"bf16", {.a = bf16, .b = bf16}},
           {"tf32", {.a = f32, .b = f32, .rounding = Rounding::to_tf32}},
           {"3xtf32", {.a = f32, .b = f32, .rounding = Rounding::to_3xtf32}},
+          {"f32, f16, skipping zeros", {.a = f32, .b = f16, .skips = true}},
+          {"f32, bf16, skipping zeros", {.a = f32, .b = bf16, .skips = true}},
           {"e4m3", {.a = e4m3, .b = e4m3}},
           {"e5m2", {.a = e5m2, .b = e5m2}},
           {"i8", {.a = i8, .b = i8, .sums = i32}},

@@ -150,6 +150,7 @@ bool zero_from(const Program& p, const Expr& value, Id k, const Expr& end) {
     case ir::Op::cast:
       return zero_from(p, args[0], k, end);
     case ir::Op::select: {
+      if (zero_from(p, args[1], k, end) && zero_from(p, args[2], k, end)) return true;
       Facts facts = analysis::facts_of_arguments(p);
       facts.range(k, end, {});
       return analysis::can_prove(ir::logic_not(args[0]), facts) && zero_from(p, args[2], k, end);

@@ -39,6 +39,7 @@ TEST_CASE("tensor cores that a target lacks, and types that they do not take, ar
   CHECK(refusal_of([] { ampere::mma(bf16, f32, Rounding::to_tf32); }) ==
         "Rounding::of_machine for factors of bf16, found Rounding::to_tf32");
   CHECK(refusal_of([] { ampere::mma_rounding_left(f32); }) == "a right factor of f16 or bf16, found f32");
+  CHECK(refusal_of([] { ampere::mma_skipping_zeros(f32); }) == "a right factor of f16 or bf16, found f32");
   CHECK(refusal_of([] { ampere::mma(bf16, bf16, Rounding::of_machine); }) == "sums in f32, or of f16 in f16, found bf16");
   CHECK(refusal_of([] { ampere::mma(f64, f64, Rounding::of_machine); }) ==
         "elements of f16, bf16, f32, i8, u8, e4m3 or e5m2, found f64");

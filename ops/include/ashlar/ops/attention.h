@@ -22,9 +22,9 @@ struct AttentionOptions {
   int groups = 1;    // query heads that share a head of k and v
   int window = 0;    // how many keys a query sees, ending with the last causal one; 0: all
   double scale = 0;  // 0: 1 / sqrt(D)
-  // A promise: v is finite even for keys that a query does not see, so 0 times v adds nothing. Tensor cores need this, since
-  // they cannot skip terms (schedules::gpu_attention). Where the promise is broken, the result is infinite or NaN. For
-  // `attention` only.
+  // A promise: v is finite even for keys that a query does not see, so 0 times v adds nothing. Without it, a term whose weight is
+  // 0 is left out, which costs tensor cores a few instructions (schedules::gpu_attention), and schedules::tile_attention needs
+  // it. Where the promise is broken, the result is infinite or NaN. For `attention` only.
   bool finite = false;
   // The exponentials are rounded to the type of v before they weight it, so that the second product is one of tensor cores too:
   // of f16 and bf16 products of two factors of one type. Each is off by half a unit of its last place, as the result is. The sum
@@ -35,7 +35,7 @@ struct AttentionOptions {
 struct Attention {
   Tensor scores;             // [B, G H, M, N], scaled, without the mask
   Tensor maximum, exp, sum;  // over each row of visible scores; exp is 0 for a key that is not seen
-  Tensor weighted, result;   // sum of exp v; the same divided by `sum`
+  Tensor weighted, result;   // sum of exp v, without terms whose exp is 0 if some keys are not seen; the same divided by `sum`
   operator Tensor() const { return result; }
 };
 

@@ -26,12 +26,11 @@
 // order (docs/ir.md, "Tensor cores"). The exponentials are rounded to the type of v before they are multiplied
 // (ampere::mma_rounding_left), an error of the same size as that of rounding the result.
 //
-// If queries do not see all keys (causal, a window, a bool mask), set ops::AttentionOptions::finite: tensor cores cannot skip a
-// term, so they multiply v of an unseen key by 0. Tiles without any visible key are computed too. An additive mask needs no
-// promise.
+// If queries do not see all keys (causal, a window, a bool mask), v of an unseen key does not matter, whatever it is: terms of
+// weight 0 are skipped (ampere::mma_skipping_zeros), which tests each fragment of v for infinities and NaN. The promise
+// ops::AttentionOptions::finite saves these tests. Tiles without any visible key are computed too.
 //
-// Refused: other devices and types; queries or values of more than 256 elements (D, E); queries that do not see all keys,
-// unless `finite` is set.
+// Refused: other devices and types; queries or values of more than 256 elements (D, E).
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::ops {

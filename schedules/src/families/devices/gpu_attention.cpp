@@ -212,7 +212,8 @@ class OneLaunch {
     fragment_tile(s.cache_read(values, {product}, Scope::fragment, where), steps.outer,
                   ampere::load_right(type, ampere::Lies::columns, where), where);
     product.decompose_init(steps.outer, where);
-    product.tensorize(rows.inner, ampere::mma_rounding_left(type, where), where);
+    product.tensorize(rows.inner, a.skips ? ampere::mma_skipping_zeros(type, where) : ampere::mma_rounding_left(type, where),
+                      where);
   }
 
   void products(const Stage& scores, const Stage& queries, const Stage& keys) {
@@ -263,9 +264,8 @@ void gpu_attention(Schedule& s, const ops::Attention& y, const GpuAttentionOptio
   const auto parts = detail::attention_parts(s.scheduled().program, s[y.result].id());
   if (!parts)
     refuse(attention_family,
-           "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of 1 "
-           "to " +
-               std::to_string(detail::most_of_attention) + " elements",
+           "an attention of f16 or bf16, with queries and values of 1 to " + std::to_string(detail::most_of_attention) +
+               " elements",
            detail::definition(s, s[y.result]).name, where);
   detail::gpu_attention(s, *parts, o, where);
 }

@@ -15,6 +15,7 @@ constexpr std::int64_t most_of_attention = 256;  // numbers in a query, a key or
 struct AttentionParts {
   ir::Id scores = 0, maximum = 0, exps = 0, sum = 0, weighted = 0, result = 0;
   ir::Id q = 0, k = 0, v = 0;
+  bool skips = false;  // terms of `weighted` whose weight is 0
 };
 
 // The attention that ends with `result`, which divides the weighted values by the sum. Empty if the program has another form:

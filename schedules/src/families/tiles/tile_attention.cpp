@@ -117,7 +117,7 @@ void tile_attention(Schedule& s, const ops::Attention& y, const TileAttentionOpt
   const AtLine line(where);
   expect_tiles(attention_of_tiles, s, where);
   const auto parts = detail::attention_parts(s.scheduled().program, s[y.result].id());
-  if (!parts)
+  if (!parts || parts->skips)
     refuse(attention_of_tiles,
            "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of 1 "
            "to " +

@@ -11,8 +11,9 @@
 //
 // The parts are made before, by rfactor. Now `roll` makes one pass of top and total, a part at a time: all of its terms are met
 // with one maximum, and one rescale is computed for all (Dao: FlashAttention-2, 2023). Sums whose terms are products with what
-// is rebased follow as well, sums of vectors too. In such a product what is rebased may be rounded to a narrower float and back,
-// f32(bf16(e[i, j])) * v[j]: the rounding is relative, so a product moves by as much as it is off.
+// is rebased follow as well, sums of vectors too. In such a product what is rebased may be rounded to a narrower float and
+// back, f32(bf16(e[i, j])) * v[j]: the rounding is relative, so a product moves by as much as it is off. A zero may skip its
+// product, select(e[i, j] == 0, 0, e[i, j] * v[j]): which e are 0 stays, but for those that underflow.
 //
 // Legality: REASSOC of the sums; the terms obey the rescale, term(now) = term(old) * rescale(old, now), which is looked at for
 // a few values, as it is declared and not proved. A part of the leader has the terms that the part of the sums reads, so a term
@@ -91,6 +92,20 @@ Expr load_in(const Expr& factor, const ir::Stage& terms) {
   return ir::args_of(narrow)[0];
 }
 
+// The product of a term that a zero of `terms` may skip: itself, or y of select(x == 0, 0, y) for a factor x of it.
+Expr product_in(const Expr& value, const ir::Stage& terms) {
+  if (ir::is(value, ir::Op::mul)) return value;
+  if (!ir::is(value, ir::Op::select)) return {};
+  const auto parts = ir::args_of(value);
+  const auto zero = [](const Expr& e) { return ir::is(e, ir::Op::float_const) && e.node()->f == 0; };
+  if (!ir::is(parts[0], ir::Op::eq) || !zero(ir::args_of(parts[0])[1]) || !zero(parts[1]) || !ir::is(parts[2], ir::Op::mul))
+    return {};
+  const Expr& tested = ir::args_of(parts[0])[0];
+  const auto factors = ir::args_of(parts[2]);
+  const bool own = !load_in(tested, terms).empty() && (ir::same(tested, factors[0]) || ir::same(tested, factors[1]));
+  return own ? parts[2] : Expr{};
+}
+
 // match: one reader of the terms
 Follower follower_of(const Context& c, const ir::Stage& terms, const ir::Stage& part, std::size_t rank) {
   const std::string expected = "sums of parts of " + terms.name + " (split and rfactor), or of products with it";
@@ -98,9 +113,9 @@ Follower follower_of(const Context& c, const ir::Stage& terms, const ir::Stage& 
   Expr load;
   if (part.reducer.kind == ir::ReducerKind::sum && part.values.size() == 1 && !part.scatters()) {
     if (is_load_of(value, terms)) load = value;
-    if (ir::is(value, ir::Op::mul))
+    if (const Expr product = product_in(value, terms); !product.empty())
       for (int k : {0, 1})
-        if (const auto args = ir::args_of(value); load.empty() && !reads(args[1 - k], terms)) load = load_in(args[k], terms);
+        if (const auto args = ir::args_of(product); load.empty() && !reads(args[1 - k], terms)) load = load_in(args[k], terms);
   }
   if (load.empty() || !at_own(load, part, rank)) c.refuse(expected, part.name);
   Follower f;
