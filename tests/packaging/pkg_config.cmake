@@ -18,6 +18,19 @@ if(NOT out STREQUAL "C = relu(A B + bias)\n")
   message(FATAL_ERROR "the program said: ${out}")
 endif()
 
+# The same on the shared runtime, which other libraries of the process share.
+run("${PKG_CONFIG}" --cflags --libs ashlar-runtime-shared)
+separate_arguments(options UNIX_COMMAND "${out}")
+run("${C_COMPILER}" -Wall -Werror "-I${BUILD}" "${PROJECT}/op.c" "${BUILD}/mlp_up.o" ${options} "-Wl,-rpath,${PREFIX}/${LIBDIR}" -o "${BUILD}/app_shared")
+run("${BUILD}/app_shared")
+if(NOT out STREQUAL "C = relu(A B + bias)\n")
+  message(FATAL_ERROR "the program on the shared runtime said: ${out}")
+endif()
+run(readelf -d "${BUILD}/app_shared")
+if(NOT out MATCHES "NEEDED[^\n]*libashlar_runtime[.]so[.]1")
+  message(FATAL_ERROR "app_shared does not load libashlar_runtime.so.1: ${out}")
+endif()
+
 # What ashlar-ops printed when it was installed.
 foreach(file "${MANDIR}/man1/ashlar-ops.1" "${DATADIR}/bash-completion/completions/ashlar-ops" "${DATADIR}/zsh/site-functions/_ashlar-ops"
     "${DATADIR}/fish/vendor_completions.d/ashlar-ops.fish")
