@@ -221,10 +221,7 @@ std::optional<Expr> Engine::rewrite(const Expr& e) {
       for (std::size_t choice = 0;; ++choice) {
         RuleMatch m(*this, *rule);
         if (args.size() == 2 && !m.suggest(operands[0], operands[1])) break;
-        if (m.match(rule->pattern, target, choice) && m.holds()) {
-          AppliedRules::note(*rule);
-          return m.replacement();
-        }
+        if (m.match(rule->pattern, target, choice) && m.holds() && AppliedRules::take(*rule)) return m.replacement();
         if (!m.more_choices()) break;
       }
     }
@@ -239,8 +236,7 @@ bool Engine::normalise_terms(Linear& l) {
     for (const Rule* rule : rules_of(Op::mul)) {
       RuleMatch m(*this, *rule);
       const auto args = ir::args_of(t.atom);
-      if (!m.suggest(args[0], args[1]) || !m.match_term(rule->pattern, t) || !m.holds()) continue;
-      AppliedRules::note(*rule);
+      if (!m.suggest(args[0], args[1]) || !m.match_term(rule->pattern, t) || !m.holds() || !AppliedRules::take(*rule)) continue;
       l.terms.erase(l.terms.begin() + static_cast<std::ptrdiff_t>(k));
       gather(m.replacement(), 1, l);
       return true;
@@ -261,8 +257,9 @@ bool Engine::normalise_pairs(Linear& l) {
       for (const Rule* rule : rules_of(Op::add)) {
         const auto sides = ir::args_of(rule->pattern);
         RuleMatch m(*this, *rule);
-        if (!m.match_term(sides[0], l.terms[i]) || !m.match_term(sides[1], l.terms[j]) || !m.holds()) continue;
-        AppliedRules::note(*rule);
+        if (!m.match_term(sides[0], l.terms[i]) || !m.match_term(sides[1], l.terms[j]) || !m.holds() ||
+            !AppliedRules::take(*rule))
+          continue;
         Linear rest;
         rest.constant = l.constant;
         for (std::size_t k = 0; k < l.terms.size(); ++k)

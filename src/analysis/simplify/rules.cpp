@@ -28,8 +28,6 @@ Expr min(const Expr& a, const Expr& b) { return plain(Op::min, ir::index_type, a
 Expr max(const Expr& a, const Expr& b) { return plain(Op::max, ir::index_type, a, b); }
 Expr operator<(const Expr& a, const Expr& b) { return plain(Op::lt, bool_, a, b); }
 Expr operator<=(const Expr& a, const Expr& b) { return plain(Op::le, bool_, a, b); }
-Expr operator>(const Expr& a, const Expr& b) { return plain(Op::gt, bool_, a, b); }
-Expr operator>=(const Expr& a, const Expr& b) { return plain(Op::ge, bool_, a, b); }
 Expr operator==(const Expr& a, const Expr& b) { return plain(Op::eq, bool_, a, b); }
 Expr operator!=(const Expr& a, const Expr& b) { return plain(Op::ne, bool_, a, b); }
 Expr operator&&(const Expr& a, const Expr& b) { return plain(Op::logic_and, bool_, a, b); }
@@ -70,8 +68,7 @@ std::vector<Rule> make_rules() {
                          zero < c && one < g && c % g == zero && zero <= y && y < g, S::carry},
       {"div.congruent",  "g | x and g | c: only whole multiples of g in d can carry",
                          (x + d) / c, (x + d / g * g) / c, zero < c && one < g && c % g == zero && d % g != zero && x % g == zero, S::congruent},
-      {"div.nested",     "floor(floor(x/c)/d) = floor(x/(cd)) for d > 0",   (x / c) / d, x / (c * d), zero < c && zero < d},
-      {"div.nested_sum", "(x/c + e)/d = ((x + ec)/c)/d = (x + ec)/(cd)",    (x / c + e) / d, (x + e * c) / (c * d), zero < c && zero < d},
+      {"div.nested",     "(x/c + e)/d = ((x + ec)/c)/d = (x + ec)/(cd), e often 0", (x / c + e) / d, (x + e * c) / (c * d), zero < c && zero < d},
       {"div.of_mod",     "d | c: the digit of x above d, within c",         (x % c) / d, (x / d) % (c / d), zero < c && zero < d && c % d == zero},
       {"div.of_min",     "x -> x/c never falls for c > 0",                  min(x, y) / c, min(x / c, y / c), zero < c},
       {"div.of_max",     "x -> x/c never falls for c > 0",                  max(x, y) / c, max(x / c, y / c), zero < c},
@@ -88,8 +85,7 @@ std::vector<Rule> make_rules() {
                          (x * g + d) % c, ((x + d / g) % (c / g)) * g + d % g, zero < c && one < g && c % g == zero, S::content},
       {"mod.carry",      "0 <= y < g: (gx + y) % (gh) = g(x % h) + y",      (x * g + y) % c, (x % (c / g)) * g + y,
                          zero < c && one < g && c % g == zero && zero <= y && y < g, S::carry},
-      {"mod.nested",     "d | c: reducing by c first changes nothing",      (x % c) % d, x % d, zero < c && zero < d && c % d == zero},
-      {"mod.nested_sum", "d | ce: e(x%c) = ex - ec(x/c), and d divides ec", ((x % c) * e + y) % d, (x * e + y) % d,
+      {"mod.nested",     "d | ce: e(x%c) = ex - ec(x/c), and d divides ec", ((x % c) * e + y) % d, (x * e + y) % d,
                          zero < c && zero < d && (c * e) % d == zero},
       {"mod.coefficient", "ex = (e%c)x modulo c",                           (x * e + y) % c, (x * (e % c) + y) % c, zero < c && (c <= e || e <= -c)},
       // ---- bits: division and modulo by a power of two take a number apart into its upper and its lower bits ----
@@ -107,10 +103,9 @@ std::vector<Rule> make_rules() {
       // ---- terms and pairs of terms of a sum ----
       {"mul.quotient",   "x = k modulo c: c(x/c) = x - k exactly",          (x / c) * d, (x - k) * (d / c),
                          zero < c && d % c == zero && x % c == k, S::remainder},
-      {"add.div_mod",    "x = c(x/c) + x%c",                                (x / c) * d + (x % c) * e, x * e, c != zero && d == c * e},
-      {"add.div_mod_of", "the same of y = x modulo c, as mod.coefficient writes it", (x / c) * d + (y % c) * e, x * e,
+      {"add.div_mod",    "x = c(x/c) + y%c for y = x modulo c: x, or what mod.coefficient makes of it", (x / c) * d + (y % c) * e, x * e,
                          zero < c && d == c * e && (x - y) % c == zero, S::remainder},
-      {"add.div_mod_symbol", "the same where c is no number",               (x / c) * c * e + (x % c) * e, x * e, zero < c, S::none, true},
+      {"add.div_mod_symbol", "the same for a symbolic c",                   (x / c) * c * e + (x % c) * e, x * e, zero < c, S::none, true},
       {"add.min_max",    "one of the two is x, the other y",                min(x, y) * c + max(x, y) * c, (x + y) * c, always},
       {"add.remainder",  "x - c(x/c) = x%c",                                x * e + (x / c) * d, (x % c) * e, zero < c && d == -(c * e), S::none, true},
       // ---- minimum and maximum: carried out on the differences of arms ----
@@ -150,8 +145,6 @@ std::vector<Rule> make_rules() {
       {"not.not",        "twice denied",                                    !!p, p, always, S::none, true},
       {"not.lt",         "the order is total",                              !(x < y), y <= x, always},
       {"not.le",         "the order is total",                              !(x <= y), y < x, always},
-      {"not.gt",         "the order is total",                              !(x > y), x <= y, always, S::none, true},
-      {"not.ge",         "the order is total",                              !(x >= y), x < y, always, S::none, true},
       {"not.eq",         "by definition",                                   !(x == y), x != y, always},
       {"not.ne",         "by definition",                                   !(x != y), x == y, always},
       // ---- comparisons: carried out on the slack y - x ----

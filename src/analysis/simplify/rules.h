@@ -34,26 +34,31 @@ struct Rule {
   Expr condition;  // empty: always
   Suggest suggest = Suggest::none;
   // Documentation, never matched: what the linear form carries out (linear.cpp, simplify.cpp: sums, comparisons, minima and
-  // maxima), or the builders of ir fold. It stands here so that its algebra is tested like the others'.
+  // maxima), or the builders of ir fold. It stands here so that its algebra is tested like the others'. Its case
+  // (tests/analysis/rule_cases_test.cpp) comes to the result without any row.
   bool carried_out_by_form = false;
 };
 
 std::span<const Rule> all_rules();
 std::span<const Rule* const> rules_of(ir::Op root);  // those that are matched, in the order of the table
 
-// While one lives, the rules that apply in this thread, in their order: for tests.
+// While one lives, the rules that apply in this thread, in their order: for tests. A rule that is withheld never applies.
 class AppliedRules {
  public:
-  AppliedRules() : outer_(innermost) { innermost = this; }
+  explicit AppliedRules(const Rule* withheld = nullptr) : withheld_(withheld), outer_(innermost) { innermost = this; }
   ~AppliedRules() { innermost = outer_; }
   AppliedRules(const AppliedRules&) = delete;
   AppliedRules& operator=(const AppliedRules&) = delete;
-  static void note(const Rule& rule) {
-    if (innermost) innermost->rules.push_back(&rule);
+  static bool take(const Rule& rule) {  // asked of a rule that matches and whose condition is proved; false: it is withheld
+    if (!innermost) return true;
+    if (innermost->withheld_ == &rule) return false;
+    innermost->rules.push_back(&rule);
+    return true;
   }
   std::vector<const Rule*> rules;
 
  private:
+  const Rule* withheld_;
   static thread_local constinit AppliedRules* innermost;
   AppliedRules* outer_;
 };
