@@ -328,3 +328,16 @@ TEST_CASE("each launch has a name of its own, which a linker takes") {
   CHECK(launches[1].kernel.name == "named_a_step_2");
   same(built, s, {{{"N", 20}}});
 }
+
+TEST_CASE("starting values that load, of sums around loops of one point") {
+  lang::DefinitionScope scope;
+  Tensor x = lang::make_input("x", f32, {6, 1, 3}), y = lang::make_output("y", f32, {6, 1});
+  Axis k{"k", 3};
+  Tensor total = compute("total", {6, 1}, [&](Var i, Var j) { return strict_sum(x(i, j, k), k).from(x(i, j, 2)); });
+  const lang::Built built = (lang::bind(y, total), lang::build_program("one_point", {x, y}));
+  Schedule s = scheduled(built);
+  auto [i, j] = s[total].spatial<2>();
+  auto [io, ii] = s[total].split(i, 4);
+  s[total].reorder(io, s[total].reduction(), j, ii).bind(io, gpu::block_x).as_tile(ii);
+  same(built, s, {{}});
+}

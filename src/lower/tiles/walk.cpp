@@ -186,6 +186,11 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
 void BlockLowering::start_sums() {
   Current& c = now();
   done_.clear();
+  // Loops over points inside of one over terms have one iteration (describe). The starting values are of it too.
+  const Path path = to_block();
+  for (std::size_t k = path_.size(); k < path.size(); ++k)
+    if (const LoopStmt* l = path[k]->as<LoopStmt>(); l && l->kind != LoopKind::tile && !p_.axis(l->axis).reduce)
+      single_.emplace_back(l->axis, known(ir::range_of(p_, *path[k]).begin));
   const std::vector<Expr>& inits = c.stage->inits;
   const bool loads = std::any_of(inits.begin(), inits.end(), [](const Expr& e) { return ir::has_load(e); });
   std::vector<Expr> points = loads ? of_points() : std::vector<Expr>{};
@@ -332,18 +337,22 @@ std::vector<Id> BlockLowering::where(const std::vector<Expr>& conditions, std::v
   return results;
 }
 
-// Those of the points of the stage, without those of its terms.
-std::vector<Expr> BlockLowering::of_points() const {
-  // The path to the block, whose conditions these are: of a stage with a loop over terms the walk may be behind it.
-  std::vector<const Stmt*> path = path_;
+// The path to the block of the stage: with a loop over terms, the walk may be in front of it or behind it.
+BlockLowering::Path BlockLowering::to_block() const {
+  Path path = path_;
   while (!path.back()->is<BlockStmt>()) {
     const Stmt* next = nullptr;
     for (const Stmt& inside : path.back()->body())
       if (inside.is<LoopStmt>() || inside.is<BlockStmt>()) next = &inside;
     path.push_back(next);
   }
+  return path;
+}
+
+// Those of the points of the stage, without those of its terms.
+std::vector<Expr> BlockLowering::of_points() const {
   std::vector<Expr> conditions;
-  for (const Expr& e : analysis::conditions_of(p_, path, true))
+  for (const Expr& e : analysis::conditions_of(p_, to_block(), true))
     if (const Expr condition = known(e); !ir::is_int(condition, 1)) conditions.push_back(condition);
   add_ends(nests_.back()->spatial, conditions);
   return conditions;
