@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What a lowered kernel does, counted: operations, bytes, barriers, and where each buffer is accessed. At given sizes, in the
-// middle block. A condition on threads counts by how many hold. A loop is visited once, in its middle iteration, unless a
-// condition or the extent of a loop inside depends on its variable: then each of its iterations is, of a long loop those at
-// both ends (conditions of a pipeline or a tail change there) and the middle one for the rest.
+// Counts what a lowered kernel does at given sizes, in the middle block: operations, bytes, barriers, and where it accesses
+// each buffer. A condition on threads is weighted by the share of threads for which it holds. A loop is visited once, in its
+// middle iteration, unless a condition or the extent of an inner loop depends on its variable. Then every iteration is
+// visited; of a long loop, those at both ends, where the conditions of a pipeline or a tail change, and the middle one for
+// the rest. Every visit adds to operations and bytes, but an access is listed as a site only once.
 //
 //   Counter c(kernel, sizes);
-//   Counted n = c.count(launch.body, &launch);     n.operations, n.accesses["x"] ...
+//   Counted n = c.count(launch.body, &launch);     n.operations(), n.traffic[{x, false}].bytes, ...
 #include <map>
 #include <string>
 #include <unordered_set>
@@ -94,7 +95,7 @@ class Counter {
     bool packed = false;  // elements of less than 32 bits share registers
   };
   std::map<ir::Id, Life> lives_;
-  struct Access {  // what makes a site one of its own, however often its statement is visited
+  struct Access {  // identifies a site: further visits of its statement do not add another
     ir::Id buffer;
     bool store;
     Expr address;

@@ -1,5 +1,5 @@
 // Every operator with a GPU schedule, for every chip, through ptxas: no error, no warning, no spill, no stack frame. The one
-// exception is named where it is allowed.
+// kernel that may spill is named in the test.
 #include <algorithm>
 #include <doctest/doctest.h>
 

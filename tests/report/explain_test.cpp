@@ -123,11 +123,11 @@ TEST_CASE("sizes name symbols") {
   }
 }
 
-TEST_CASE("an access counts once, however often its loop is visited") {
+TEST_CASE("an access is listed once, however often its loop is visited") {
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", f32, {N, 8}), y = lang::make_output("y", f32, {N, 8});
-  // the inner loop ends where the outer one stands, so that each iteration of the outer one is visited
+  // the extent of the inner loop depends on i, so that every iteration of i is visited
   lang::bind(y, compute("y", {N, 8}, [&](Var i, Var j) {
                Axis k{"k", i + 1};
                return sum(x(k, j), k);

@@ -12,6 +12,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/text.h>
 #include <ashlar/lower/tiles.h>
 
 #include "tests/tileir/executor/executor.h"
@@ -26,7 +27,7 @@ inline ir::Value evaluated(const Expr& e) {
   std::vector<ir::Value> args;
   for (const Expr& a : ir::args_of(e)) args.push_back(evaluated(a));
   const auto value = args.empty() ? std::nullopt : ir::evaluate(ir::op_of(e), e.type(), args);
-  if (!value) throw InternalError("an expression that is no constant");
+  if (!value) throw InternalError("expected a constant expression, found " + ir::text(e));
   return *value;
 }
 
