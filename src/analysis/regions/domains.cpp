@@ -69,6 +69,8 @@ std::vector<Interval> source_box(const Program& p, const ir::Stage& copy) {
     Expr source = stage->values.front();
     if (ir::is(source, ir::Op::cast)) source = ir::args_of(source).front();  // stored wider (widen)
     if (!ir::is(source, ir::Op::load)) return {};
+    // a stage that was inlined into the copy may read fewer or more dimensions than it has
+    if (ir::args_of(source).size() != stage->iters.size()) return {};
     const ir::Buffer& b = p.buffer(source.node()->id);
     std::vector<Interval> box;
     if (b.stage == 0) {
