@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# debian_root.sh PACKAGES WORK PROJECT: the packages in a bare Debian 12 (mmdebstrap; a network): apt installs what they ask for and
-# nothing more than g++ and CMake beside, a project is built and run there without LLVM's headers, and after a purge no file is left.
+# debian_root.sh PACKAGES WORK PROJECT: the packages in a bare root of this machine's Debian, made by mmdebstrap from the sources
+# of apt. Beside the packages and what they depend on, the root has g++ and CMake alone. A project is built and run there without
+# LLVM's headers, and a purge leaves no file behind.
 set -euo pipefail
 packages=$1 work=$2 project=$3
 skip() { echo "skipped: package_debian_root, $*"; exit 77; }
@@ -8,12 +9,16 @@ fail() { printf 'debian_root.sh: %s\n' "$*" >&2; exit 1; }
 [[ $(id -u) == 0 ]] || skip "it needs root, for chroot"
 command -v mmdebstrap >/dev/null || skip "there is no mmdebstrap"
 compgen -G "$packages/*.deb" >/dev/null || skip "package_debian made no packages"
+. /etc/os-release
+[[ ${ID:-} == debian ]] || skip "this machine runs ${ID:-another system}, not Debian"
 root=$work/root
 if [[ ! -e $root/.made ]]; then
   rm -rf "$root"
   mkdir -p "$work"
-  mmdebstrap --variant=apt --include=ca-certificates,g++,cmake,ninja-build bookworm "$root" "deb http://deb.debian.org/debian bookworm main" \
-    "deb http://deb.debian.org/debian-security bookworm-security main" >"$work/log" 2>&1 || skip "mmdebstrap could not make a root ($(tail -n 1 "$work/log"))"
+  mapfile -t sources < <(compgen -G '/etc/apt/sources.list.d/*.sources'; compgen -G '/etc/apt/sources.list.d/*.list'; compgen -G /etc/apt/sources.list)
+  ((${#sources[@]})) || skip "apt has no sources here"
+  mmdebstrap --variant=apt --include=ca-certificates,g++,cmake,ninja-build "$VERSION_CODENAME" "$root" "${sources[@]}" >"$work/log" 2>&1 ||
+    skip "mmdebstrap could not make a root ($(tail -n 1 "$work/log"))"
   touch "$root/.made"
 fi
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"; }
