@@ -187,7 +187,13 @@ struct ProgramWriter {
     for (const auto& [id, s] : p.stages) stand(s.where, id), line(1, definition(s));
     stand({}, 0);
     for (const Expr& a : p.assumptions) line(1, "assume " + show(a));
+    for (const TileHint& h : p.hints) line(1, hint(h));
     for (const auto& [id, f] : p.intrinsics) line(1, "intrinsic " + text(*f));
+  }
+  std::string hint(const TileHint& h) {
+    const auto stage = p.stages.find(h.stage);
+    const std::string name = stage == p.stages.end() ? "a stage that is gone" : stage->second.name;
+    return "hint " + name + ": " + text(h.hint) + (h.buffer ? " of " + p.buffer(h.buffer).name : "");
   }
   std::string definition(const Stage& s) {
     const Namer::Scope scope(names);
