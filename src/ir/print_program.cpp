@@ -192,8 +192,10 @@ struct ProgramWriter {
   }
   std::string hint(const TileHint& h) {
     const auto stage = p.stages.find(h.stage);
+    const auto buffer = p.buffers.find(h.buffer);
     const std::string name = stage == p.stages.end() ? "a stage that is gone" : stage->second.name;
-    return "hint " + name + ": " + text(h.hint) + (h.buffer ? " of " + p.buffer(h.buffer).name : "");
+    const std::string tensor = buffer == p.buffers.end() ? "a tensor that is gone" : buffer->second.name;
+    return "hint " + name + ": " + text(h.hint) + (h.buffer ? " of " + tensor : "");
   }
   std::string definition(const Stage& s) {
     const Namer::Scope scope(names);

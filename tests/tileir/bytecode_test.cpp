@@ -43,6 +43,7 @@ std::vector<Case> cases() {
           {"product_with_hints", with_hints()},
           {"counted", counted()},
           {"product_of_tf32", product_of_tf32()},
+          {"every_second", every_second()},
           {"below_the_largest", below_the_largest()},
           {"largest_and_sums", largest_and_sums()},
           {"product", product(128, 128, 64)}};

@@ -93,6 +93,18 @@ inline ir::tile::Kernel counted() {
   return std::move(b).kernel();
 }
 
+// y(i, j) = x(2 i + 1, 3 j)
+inline ir::tile::Kernel every_second() {
+  Builder b("every_second");
+  const Id m = b.parameter("M", {}), n = b.parameter("N", {}), s = b.parameter("x_stride", {.divisor = 4}),
+           p = b.parameter("P", {}), q = b.parameter("Q", {});
+  const Id x = b.tensor("x", f32, {b.extent(m), b.extent(n)}, {b.extent(s), b.constant_extent(1)}, 16, false);
+  const Id y = b.tensor("y", f32, {b.extent(p), b.extent(q)}, {b.extent(q), b.constant_extent(1)}, 16, true);
+  const std::vector<Id> at{b.block(0), b.block(1)};
+  b.store(b.view(y, {4, 8}), at, b.load(b.view(x, {4, 8}, ir::tile::Outside::zero, {{2, 1}, {3, 0}}), at));
+  return std::move(b).kernel();
+}
+
 // C = A B of numbers of tf32, 16 x 32 by 32 x 16
 inline ir::tile::Kernel product_of_tf32() {
   Builder b("product_of_tf32");

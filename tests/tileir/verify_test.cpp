@@ -174,6 +174,17 @@ TEST_CASE("hints") {
   CHECK(has(broken(k), "a hint about an access is its latency or, of a tile of a view, tma; found: a gather"));
 }
 
+TEST_CASE("views of every second element") {
+  ir::tile::Kernel k = every_second();
+  CHECK(broken(k) == "");
+  k.views.front().every = {{2, 1}};
+  CHECK(has(broken(k), "a view has a step for each dimension, or none; found: view"));
+  k = every_second();
+  for (ir::tile::View& v : k.views)
+    if (!v.every.empty()) v.every[0].first = 2;
+  CHECK(has(broken(k), "a step of a view is from 1 to 2^20, and the first element lies before the second; found: view"));
+}
+
 TEST_CASE("atomic updates, numbers of tf32, constants") {
   ir::tile::Kernel k = counted();
   CHECK(broken(k) == "");

@@ -20,6 +20,7 @@ namespace ashlar::lowering {
 // What is left of the first to the second side of a comparison: positive, or at least 0 of `le`, where it holds.
 Expr margin(const Expr& c) {
   const auto sides = ir::args_of(c);
+  if (!ir::is_comparison(ir::op_of(c)) || !sides[0].type().is_index()) return Expr();
   switch (ir::op_of(c)) {
     case Op::lt:
       return ir::sub(sides[1], sides[0]);

@@ -86,8 +86,13 @@ Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
   const std::size_t rank = b.extents.size();
   const std::int64_t bytes = b.type.bytes(), unit = options_.aligned ? std::max<std::int64_t>(1, line_bytes / bytes) : 1;
   std::vector<ir::tile::Extent> extents, strides;
-  for (std::size_t d = 0; d < rank; ++d)
-    extents.push_back(extent(b.name + "_extent" + std::to_string(d), analysis::simplify(b.extents[d], facts_)));
+  std::vector<Expr> lengths;  // of an empty box of a stage an extent may be negative, of a tensor none
+  for (std::size_t d = 0; d < rank; ++d) {
+    const Expr e = analysis::simplify(b.extents[d], facts_);
+    const bool sure = analysis::can_prove(ir::ge(e, ir::index(0)), facts_);
+    lengths.push_back(sure ? e : analysis::simplify(ir::max(e, ir::index(0)), facts_));
+    extents.push_back(extent(b.name + "_extent" + std::to_string(d), lengths[d]));
+  }
   Expr dense = ir::index(1);
   strides.assign(rank, {0, 1});
   for (std::size_t d = rank; d-- > 0;) {
@@ -95,7 +100,7 @@ Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
     const bool last = d + 1 == rank;
     if (b.order == ir::Buffer::Order::dense) {
       strides[d] = extent(name, dense);
-      dense = analysis::simplify(ir::mul(dense, b.extents[d]), facts_);
+      dense = analysis::simplify(ir::mul(dense, lengths[d]), facts_);
     } else if (!last || b.order == ir::Buffer::Order::any) {
       const Id id = b_.parameter(name, {.type = i32, .divisor = last ? 1 : unit, .not_negative = true});
       parameters_.push_back(id);
@@ -175,11 +180,11 @@ void BlockLowering::hints_of_launch() {
   for (const ir::TileHint& h : p_.hints) {
     if (h.stage != launched_) continue;
     const bool tma = h.hint.kind == ir::HintKind::tma;
-    if (h.buffer && !taken_.count(&h))
+    if (h.buffer && !taken_.count(&h))  // or a step removed it
       refuse("hint_access",
              tma ? "a tensor that the launch of " + of + " loads or stores by tiles of a view"
                  : "a tensor that the launch of " + of + " loads or stores",
-             p_.buffer(h.buffer).name + (tma ? ", whose elements are accessed one by one" : ""), h.where);
+             (p_.buffers.count(h.buffer) ? p_.buffer(h.buffer).name : "one that is gone") + (tma ? ", whose elements are accessed one by one" : ""), h.where);
     if (h.buffer) continue;
     launch_.kernel.hints.push_back(h.hint);
     warps = warps || (h.hint.kind == ir::HintKind::worker_warps && h.hint.chip.empty());
@@ -194,11 +199,6 @@ TileLaunch BlockLowering::run(const Stmt& root) {
   path_.push_back(&root);
   nest(root);
   launch_.kernel = std::move(b_).kernel();
-  for (const ir::tile::Tensor& t : launch_.kernel.tensors)  // each call checks them
-    for (const auto* list : {&t.extents, &t.strides})
-      for (const ir::tile::Extent& e : *list)
-        for (ir::tile::Parameter& p : launch_.kernel.parameters)
-          if (e.parameter == p.id) p.not_negative = true;
   hints_of_launch();
   for (Expr& e : launch_.grid)
     if (e.empty()) e = ir::index(1);

@@ -179,6 +179,16 @@ Subject of_tf32() {
   return r;
 }
 
+Subject every_third() {
+  Subject r;
+  r.kernel = every_second();
+  r.grid = {2, 2, 1};
+  for (const int n : {15, 40, 40, 7, 14}) r.parameters.push_back(ir::int_value(i32, n));
+  r.tensors = {interp::Array::make(f32, {15, 40}, [](std::span<const std::int64_t> at) { return at[0] * 100 + at[1]; }),
+               interp::Array::zeros(f32, {7, 14})};
+  return r;
+}
+
 Subject subject(std::string_view name) {
   if (name == "bias") {
     BiasRelu op;
@@ -211,6 +221,7 @@ Subject subject(std::string_view name) {
   }
   if (name == "counted") return in_memory();
   if (name == "tf32") return of_tf32();
+  if (name == "every") return every_third();
   if (name == "scan") return scanned();
   if (name == "bytes") return bytes();
   if (name == "numbers") return numbers();
@@ -275,6 +286,10 @@ const std::vector<Fault>& faults() {
       {"factors of tf32 swapped", "tf32", mmaf, 1, swapped(0, 1)},
       {"one factor of tf32 twice", "tf32", mmaf, 1, [](Fields& f) { f.at(1) = f.at(0); }},
       {"a conversion to tf32 of the other factor", "tf32", ftof, 2, [](Fields& f) { f.at(1) -= 1; }},
+      {"every second row from the first one", "every", offset, 1, [](Fields& f) { f.at(1) -= 1; }},
+      {"rows half as far apart", "every", muli, 2, [](Fields& f) { f.at(2) = f.at(1); }},
+      {"a quotient with a rounding that there is none of", "every", divi, 1, set(1, 6)},
+      {"as many rows as the tensor has", "every", make_tensor_view, 2, [](Fields& f) { f.at(2) -= 4; }},
       {"a hint of another kind", "hinted", store_view_tko, 1, [](Fields& f) { f.at(7) ^= 1; }},
       {"a latency that there is none of", "hinted", store_view_tko, 1, set(11, 60)},
       {"hints that are announced and are none", "bias", load_view_tko, 1, set(0, 2)},
@@ -287,7 +302,7 @@ const std::vector<Fault>& faults() {
 
 TEST_CASE("without a fault bytecode and interpreter agree") {
   for (const char* name : {"bias", "smooth", "softmax", "product", "scan", "bytes", "numbers", "integers", "counted",
-                           "tf32", "hinted"}) {
+                           "tf32", "hinted", "every"}) {
     CAPTURE(name);
     CHECK(subject(name).found() == "");
   }
