@@ -3,8 +3,8 @@
 // computes a rectangle of it. Families take products with what is computed of their results, and reductions of rows with what
 // is computed along the rows; everything else is points, whose terms are added one after the other.
 //
-// Scatters are two launches, and recurrences one whose blocks run step after step. Recurrences along several dimensions, or with
-// stages inside, are refused.
+// Scatters are two launches, and recurrences one whose blocks run step after step. Recurrences along several dimensions, or
+// with stages inside, are refused.
 #include <algorithm>
 #include <set>
 
@@ -36,8 +36,8 @@ class OnTiles {
     for (const auto& [id, s] : d.program().stages)
       if (s.is_recurrence() && (s.along.size() > 1 || !ir::stages_inside(d.program(), s).empty()))
         refuse("schedule_by_default",
-               "recurrences along one dimension, without stages inside of a step, for " + std::string(d.s.target().text()), s.name,
-               s.where);
+               "recurrences along one dimension, without stages inside of a step, for " + std::string(d.s.target().text()),
+               s.name, s.where);
   }
 
   // ---- products ----------------------------------------------------------------------------------------------------------

@@ -65,7 +65,8 @@ Group devices() {
          show.after();
        })});
   add({"hint_launch", "hint_launch(kind, value, chip)",
-       "Tells the assembler of tiles how many blocks run on a multiprocessor at once, how many form a cluster, or how many warps "
+       "Tells the assembler of tiles how many blocks run on a multiprocessor at once, how many form a cluster, or how many "
+       "warps "
        "of a block compute, for one chip or for all ([tiles.md](tiles.md#hints)). Changes no value.",
        "A target with tiles; a stage that is computed at the root; a value that the chip takes.",
        on<OnTiles<Matmul>>([](Matmul& p, Schedule& s, Show& show) {
@@ -76,9 +77,11 @@ Group devices() {
          show.after();
        })});
   add({"hint_access", "hint_access(tensor, kind, value, chip)",
-       "Tells the assembler of tiles how long loads and stores of a tensor take, or whether the unit that copies tiles may make "
+       "Tells the assembler of tiles how long loads and stores of a tensor take, or whether the unit that copies tiles may "
+       "make "
        "them, for one chip or for all ([tiles.md](tiles.md#hints)). Changes no value.",
-       "A target with tiles; a stage that is computed at the root, whose launch loads or stores the tensor; a value that the chip "
+       "A target with tiles; a stage that is computed at the root, whose launch loads or stores the tensor; a value that the "
+       "chip "
        "takes.",
        on<OnTiles<Matmul>>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor &A = p.A, &C = p.C;

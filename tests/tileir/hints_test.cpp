@@ -2,6 +2,7 @@
 // Hints to the assembler: steps of the schedule, in the trace, in the kernel and in its bytecode.
 #include <ashlar/ir/print.h>
 
+#include "tests/skip.h"
 #include "tests/tileir/programs.h"
 
 using namespace tiles;
@@ -95,9 +96,10 @@ TEST_CASE("hints that do not apply are refused at their line") {
             "hint_access: expected a latency from 1 to 10, found latency 11"));
   CHECK(has(refused(sm_90, [](Hinted& p) { p.s[p.result].hint_access(p.x, AccessHint::tma, 0, TileChip::sm_86); }),
             "hint_access: expected a chip with a unit that copies tiles (sm_90 and later), found tma 0"));
-  CHECK(has(refused(sm_90, [](Hinted& p) { p.s[p.twice].hint_launch(LaunchHint::occupancy, 2); }),
-            "hint_launch: expected a stage with a launch of its own (that of the stage it is computed in takes the hint), found "
-            "twice, which is computed inside of another one"));
+  CHECK(
+      has(refused(sm_90, [](Hinted& p) { p.s[p.twice].hint_launch(LaunchHint::occupancy, 2); }),
+          "hint_launch: expected a stage with a launch of its own (that of the stage it is computed in takes the hint), found "
+          "twice, which is computed inside of another one"));
   CHECK(has(refused(sm_90,
                     [](Hinted& p) {
                       p.s[p.result].hint_access(p.w, AccessHint::tma, 0);
@@ -131,4 +133,28 @@ TEST_CASE("a stage that loses its launch loses its hints: refused when the sched
   s[p.twice].as_tile(s[p.twice].spatial<2>()[1], 32);
   CHECK(has(refusal([&] { lowered(s); }),
             "hint_launch: expected a stage with a launch of its own, found twice, which is computed inside of another one"));
+}
+
+TEST_CASE("the assembler takes every hint that is not refused") {
+  if (codegen::tileir::assembler().empty()) return skip::because("tiles with hints assembled", "there is no tileiras");
+  for (const char* chip : {"sm_80", "sm_90", "sm_100", "sm_120"}) {
+    const auto takes = [&](LaunchHint kind, int value) {
+      Hinted p((std::string("cuda-tile-") + chip).c_str());
+      p.s[p.result].hint_launch(kind, value);
+      const std::string code = codegen::tileir::bytecode(lowered(p.s)[0].kernel);
+      const std::string what = std::string(chip) + ": " + std::to_string(static_cast<int>(kind)) + " " + std::to_string(value);
+      CHECK_MESSAGE(refusal([&] { codegen::tileir::cubin(code, chip); }) == "", what);
+    };
+    for (const int n : {1, 2, 32}) takes(LaunchHint::occupancy, n);
+    for (const int n : {4, 8}) takes(LaunchHint::worker_warps, n);
+    takes(LaunchHint::cluster, 1);
+    const bool clusters = std::string_view(chip) != "sm_80";
+    if (clusters)
+      for (const int n : {2, 16}) takes(LaunchHint::cluster, n);
+    Hinted p((std::string("cuda-tile-") + chip).c_str());
+    p.s[p.result].hint_access(p.x, AccessHint::latency, 10).hint_access(p.w, AccessHint::latency, 1);
+    if (clusters) p.s[p.result].hint_access(p.x, AccessHint::tma, 0).hint_access(p.result, AccessHint::tma, 1);
+    const std::string code = codegen::tileir::bytecode(lowered(p.s)[0].kernel);
+    CHECK_MESSAGE(refusal([&] { codegen::tileir::cubin(code, chip); }) == "", chip);
+  }
 }

@@ -112,8 +112,8 @@ inline ir::tile::Kernel product_of_tf32() {
   const Id a = b.tensor("A", f32, {m, k}, {k, one}, 16, false), w = b.tensor("B", f32, {k, m}, {m, one}, 16, false);
   const Id c = b.tensor("C", f32, {m, m}, {m, one}, 16, true);
   const Id at = b.integer(i32, 0), sum = b.constant(ir::float_value(f32, 0), {16, 16});
-  b.store(b.view(c, {16, 16}), {at, at}, b.mma(b.load(b.view(a, {16, 32}), {at, at}), b.load(b.view(w, {32, 16}), {at, at}),
-                                              sum, true));
+  b.store(b.view(c, {16, 16}), {at, at},
+          b.mma(b.load(b.view(a, {16, 32}), {at, at}), b.load(b.view(w, {32, 16}), {at, at}), sum, true));
   return std::move(b).kernel();
 }
 

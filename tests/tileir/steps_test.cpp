@@ -37,8 +37,9 @@ TEST_CASE("a scan along tiles: forwards and backwards, with what is before, and 
       lang::DefinitionScope scope;
       Symbol R{"R"}, T{"T"};
       Tensor x = lang::make_input("x", i32, {R, T}), y = lang::make_output("y", i32, {R, T});
-      Tensor total = scan("total", {R, T}, backwards ? Along{1}.backwards() : Along{1}, Combine::add,
-                          [&](Var r, Var t) { return x(r, t) * 3; }, kind);
+      Tensor total = scan(
+          "total", {R, T}, backwards ? Along{1}.backwards() : Along{1}, Combine::add, [&](Var r, Var t) { return x(r, t) * 3; },
+          kind);
       const lang::Built built = (lang::bind(y, total), lang::build_program("totals", {x, y}));
       Schedule s = scheduled(built);
       auto [r, t] = s[total].spatial<2>();
@@ -53,9 +54,10 @@ TEST_CASE("a scan along tiles: forwards and backwards, with what is before, and 
 TEST_CASE("a scan by a reducer of the user's own, along a whole row, in a block of its reader; and along all there is") {
   lang::DefinitionScope scope;
   Symbol R{"R"};
-  Tensor x = lang::make_input("x", i32, {R, 32}), y = lang::make_output("y", i32, {R, 32}), z = lang::make_output("z", f64, {R});
-  const auto gathered = reducer(
-      "gathered", {i32}, {0}, [](Values<1> a, Values<1> b) { return values(a[0] | b[0]); }, Order::any);
+  Tensor x = lang::make_input("x", i32, {R, 32}), y = lang::make_output("y", i32, {R, 32}),
+         z = lang::make_output("z", f64, {R});
+  const auto gathered =
+      reducer("gathered", {i32}, {0}, [](Values<1> a, Values<1> b) { return values(a[0] | b[0]); }, Order::any);
   Tensor seen = scan("seen", {R, 32}, Along{1}, gathered, [&](Var r, Var t) { return values(i32(1) << (x(r, t) & 31)); });
   Tensor fresh = compute("fresh", {R, 32}, [&](Var r, Var t) { return seen(r, t) * 2 + i32(t); });
   Tensor largest = scan("largest", {R}, Along{0}, Combine::max, [&](Var r) { return f64(x(r, 3)); });
@@ -76,28 +78,31 @@ TEST_CASE("recurrences that are refused") {
     lang::DefinitionScope scope;
     Symbol B{"B"}, N{"N", {.min = 1}};
     Tensor x = lang::make_input("x", f32, {B, N, N}), y = lang::make_output("y", f32, {B, N, N});
-    Tensor t = recur("t", {B, N, N}, Along{1}, Lag{1}, [&](Var b, Var i, Var j) { return x(b, i, j); },
-                     [&](Prior v, Var b, Var i, Var j) { return v(b, i - 1, max(j - 1, 0)) + x(b, i, j); });
+    Tensor t = recur(
+        "t", {B, N, N}, Along{1}, Lag{1}, [&](Var b, Var i, Var j) { return x(b, i, j); },
+        [&](Prior v, Var b, Var i, Var j) { return v(b, i - 1, max(j - 1, 0)) + x(b, i, j); });
     const lang::Built built = (lang::bind(y, t), lang::build_program("table", {x, y}));
     Schedule s = scheduled(built);
     s[t].bind(s[t].spatial<3>()[0], gpu::block_x);
     const std::string why = refusal([&] { lowered(s); });
-    CHECK_MESSAGE(has(why, "expected a recurrence along one dimension that reads its own values of at most 8 steps before, at "
-                           "the same place in every other dimension, found "),
+    CHECK_MESSAGE(has(why,
+                      "expected a recurrence along one dimension that reads its own values of at most 8 steps before, at "
+                      "the same place in every other dimension, found "),
                   why);
   }
   {
     lang::DefinitionScope scope;
     Symbol N{"N"};
     Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
-    Tensor t = recur("t", {N}, Along{0}, Lag{1}, [&](Var i) { return x(i); },
-                     [&](Prior v, Var i) { return v(i - 1) * 0.5f + x(i); });
+    Tensor t =
+        recur("t", {N}, Along{0}, Lag{1}, [&](Var i) { return x(i); }, [&](Prior v, Var i) { return v(i - 1) * 0.5f + x(i); });
     const lang::Built built = (lang::bind(y, t), lang::build_program("decay", {x, y}));
     Schedule s = scheduled(built);
     auto [io, ii] = s[t].split(s[t].spatial<1>()[0], 8);
     const std::string why = refusal([&] { s[t].as_tile(ii); });
-    CHECK_MESSAGE(has(why, "as_tile: expected points that can be computed together, or the steps of a scan, found i0i of t, "
-                           "steps of a recurrence that is no scan"),
+    CHECK_MESSAGE(has(why,
+                      "as_tile: expected points that can be computed together, or the steps of a scan, found i0i of t, "
+                      "steps of a recurrence that is no scan"),
                   why);
   }
   {

@@ -19,8 +19,8 @@ float evaluated_at(float x) {
 TEST_CASE("numbers of tf32: the nearest, ties to even") {
   const float ulp = std::ldexp(1.f, -10);
   CHECK(evaluated_at(1 + ulp) == 1 + ulp);
-  CHECK(evaluated_at(1 + ulp / 2) == 1);                                 // a tie, down to the even one
-  CHECK(evaluated_at(1 + 1.5f * ulp) == 1 + 2 * ulp);                    // a tie, up
+  CHECK(evaluated_at(1 + ulp / 2) == 1);               // a tie, down to the even one
+  CHECK(evaluated_at(1 + 1.5f * ulp) == 1 + 2 * ulp);  // a tie, up
   CHECK(evaluated_at(1 + std::ldexp(1.f, -11) + std::ldexp(1.f, -23)) == 1 + ulp);
   CHECK(evaluated_at(-1.9999999f) == -2);
   CHECK(std::signbit(evaluated_at(-0.f)));

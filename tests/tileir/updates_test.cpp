@@ -53,8 +53,8 @@ TEST_CASE("steps that choose different elements are stored, combined with the st
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", i32, {N, 3}), y = lang::make_output("y", i32, {N, 5});
-  Tensor turned = scatter("turned", {N, 5}, Combine::max, i32(-7), {N, 3},
-                          [&](Var n, Var k) { return put(x(n, k), n, 4 - 2 * k); });
+  Tensor turned =
+      scatter("turned", {N, 5}, Combine::max, i32(-7), {N, 3}, [&](Var n, Var k) { return put(x(n, k), n, 4 - 2 * k); });
   const lang::Built built = (lang::bind(y, turned), lang::build_program("turned", {x, y}));
   for (const bool apart : {true, false}) {
     Schedule s = scheduled(built);
@@ -64,8 +64,9 @@ TEST_CASE("steps that choose different elements are stored, combined with the st
     if (!apart) {
       s[turned].bind(no, gpu::block_x);
       const std::string why = refusal([&] { lowered(s); });
-      CHECK_MESSAGE(has(why, "expected a scatter whose steps combine in memory (atomic), or all run at once, found turned, with "
-                             "p0i, whose steps follow one another"),
+      CHECK_MESSAGE(has(why,
+                        "expected a scatter whose steps combine in memory (atomic), or all run at once, found turned, with "
+                        "p0i, whose steps follow one another"),
                     why);
       continue;
     }

@@ -32,7 +32,8 @@ inline bool of_launch(HintKind k) { return k <= HintKind::worker_warps; }
 std::string hint_expected(const Hint&);
 std::string text(const Hint&);  // "occupancy 2 for sm_90"
 
-// One of a schedule: about the launch that computes `stage`, or about the elements of a buffer that this launch loads or stores.
+// One of a schedule: about the launch that computes `stage`, or about the elements of a buffer that this launch loads or
+// stores.
 struct TileHint {
   Hint hint;
   Id stage = 0;

@@ -73,7 +73,7 @@ struct Tensor {
   std::vector<Extent> extents;
   std::vector<Extent> strides;  // in elements, one for each dimension
   std::int64_t align = 1;       // bytes: a power of two; the address of the first element is a multiple of it
-  bool written = false;  // or combined into
+  bool written = false;         // or combined into
   // A constant that the kernel holds: its elements, row-major. Extents and strides are constants, and it is not written.
   std::shared_ptr<const std::vector<std::byte>> data = {};
 };

@@ -154,7 +154,7 @@ class Entry {
         const tile::Extent& e = (*list)[d];
         if (!e.parameter) continue;
         ++operands[count];
-        operands.push_back(v.every.empty()        ? number(e.parameter)
+        operands.push_back(v.every.empty()      ? number(e.parameter)
                            : list == &t.extents ? elements_of(number(e.parameter), v.every[d])
                                                 : product(number(e.parameter), v.every[d].step));
       }
@@ -247,8 +247,7 @@ class Entry {
           fields.insert(fields.end(), {pointers(n.tensor, n.offsets), number(n.value), number(n.mask)});
           return code_.emit_all(Opcode::store_ptr_tko, {types_.token()}, false, fields);
         },
-        [&](const tile::Atomic& n) { return atomic(n); },
-        [&](const tile::For& n) { return loop(n); });
+        [&](const tile::Atomic& n) { return atomic(n); }, [&](const tile::For& n) { return loop(n); });
   }
 
   Number block(int axis) {

@@ -45,9 +45,8 @@ Id Builder::view(Id tensor, std::vector<std::int64_t> tile, Outside outside, std
   }
   const Id id = kernel_.fresh();
   const std::string& name = kernel_.tensor(tensor).name;
-  kernel_.views.push_back(
-      {id, name + "_tiles" + (of_tensor ? std::to_string(of_tensor + 1) : std::string()), tensor, std::move(tile), outside,
-       std::move(every)});
+  kernel_.views.push_back({id, name + "_tiles" + (of_tensor ? std::to_string(of_tensor + 1) : std::string()), tensor,
+                           std::move(tile), outside, std::move(every)});
   return id;
 }
 
@@ -151,9 +150,7 @@ Id Builder::gather(Id tensor, Id offsets, Id mask, Id otherwise, Hints hints) {
 void Builder::scatter(Id tensor, Id offsets, Id value, Id mask, Hints hints) {
   add_all({}, Scatter{tensor, offsets, value, mask, std::move(hints)});
 }
-void Builder::atomic(Id tensor, Op op, Id offsets, Id value, Id mask) {
-  add_all({}, Atomic{tensor, op, offsets, value, mask});
-}
+void Builder::atomic(Id tensor, Op op, Id offsets, Id value, Id mask) { add_all({}, Atomic{tensor, op, offsets, value, mask}); }
 
 std::vector<Id> Builder::loop(Id begin, Id end, Id step, const std::vector<Id>& starts, const Step& body) {
   For made;

@@ -104,15 +104,14 @@ class Verifier {
     }
   }
   std::string describe(const Stmt& s) const {
-    std::string what =
-        s.visit([](const Constant&) { return "a constant"; }, [](const Iota&) { return "an iota"; },
-                [](const BlockIndex&) { return "a block index"; }, [](const Apply& n) { return op_name(n.op); },
-                [](const Broadcast&) { return "a broadcast"; }, [](const Reshape&) { return "a reshape"; },
-                [](const Permute&) { return "a permute"; }, [](const Reduce&) { return "a reduce"; },
-                [](const Scan&) { return "a scan"; }, [](const Mma&) { return "an mma"; }, [](const Load&) { return "a load"; },
-                [](const Store&) { return "a store"; }, [](const Gather&) { return "a gather"; },
-                [](const Scatter&) { return "a scatter"; }, [](const Atomic&) { return "an atomic update"; },
-                [](const For&) { return "a loop"; });
+    std::string what = s.visit([](const Constant&) { return "a constant"; }, [](const Iota&) { return "an iota"; },
+                               [](const BlockIndex&) { return "a block index"; }, [](const Apply& n) { return op_name(n.op); },
+                               [](const Broadcast&) { return "a broadcast"; }, [](const Reshape&) { return "a reshape"; },
+                               [](const Permute&) { return "a permute"; }, [](const Reduce&) { return "a reduce"; },
+                               [](const Scan&) { return "a scan"; }, [](const Mma&) { return "an mma"; },
+                               [](const Load&) { return "a load"; }, [](const Store&) { return "a store"; },
+                               [](const Gather&) { return "a gather"; }, [](const Scatter&) { return "a scatter"; },
+                               [](const Atomic&) { return "an atomic update"; }, [](const For&) { return "a loop"; });
     for (const Result& r : s.results) what += (&r == s.results.data() ? " that gives " : ", ") + text(r.type);
     return what;
   }
@@ -321,7 +320,7 @@ class Verifier {
   std::map<Id, TileType> values_;  // in sight
   std::set<Id> read_, written_;    // tensors
   std::map<Id, Op> combined_;
-  std::string at_;                 // what is looked at
+  std::string at_;  // what is looked at
 };
 
 }  // namespace

@@ -29,7 +29,7 @@
 namespace ashlar::lowering {
 
 constexpr std::int64_t most_chosen = 256;  // elements of a constant; the kernel has a larger one in memory
-constexpr std::int64_t line_bytes = 16;  // what copies of tiles need rows to begin at multiples of
+constexpr std::int64_t line_bytes = 16;    // what copies of tiles need rows to begin at multiples of
 
 // A loop that is a dimension of tiles.
 struct TileDimension {
@@ -83,15 +83,15 @@ class BlockLowering {
     const ir::Stage* stage = nullptr;
     Dimensions spatial, terms;  // of its tiles, in the order of its iteration variables
     std::vector<std::optional<std::size_t>>
-        at;                   // for each dimension of the stage: which of `spatial` it is; none: a single place
-    std::vector<Id> sums;     // what is accumulated so far, a component each; empty before the first term
+        at;                // for each dimension of the stage: which of `spatial` it is; none: a single place
+    std::vector<Id> sums;  // what is accumulated so far, a component each; empty before the first term
     // Of a recurrence: how many steps back it reads, and the values of those steps, the last one first, a component each.
     std::size_t back = 0;
     std::vector<Id> previous;
     std::optional<std::size_t> scanned;  // which of `spatial` a scan runs along inside of a tile
     ir::Piece piece = ir::Piece::whole;  // of the block
-    ir::Substitution values;  // of its iteration variables
-    Where where = {};         // of the call that made it tiles; of the stage where there was none
+    ir::Substitution values;             // of its iteration variables
+    Where where = {};                    // of the call that made it tiles; of the stage where there was none
   };
 
   // ---- launch.cpp
@@ -161,7 +161,7 @@ class BlockLowering {
     ir::tile::View::Every every = {};  // of the dimension, the elements that tiles are made of
   };
   std::optional<std::vector<Place>> places(const std::vector<Expr>& index, const Dimensions&) const;
-  std::vector<ir::Hint> hints(Id buffer, bool view);                          // about an access to it
+  std::vector<ir::Hint> hints(Id buffer, bool view);  // about an access to it
   void hints_of_launch();
   std::int64_t step_of(const Expr& moved, Id axis) const;
   static std::vector<ir::tile::View::Every> every(const std::vector<Place>&);
@@ -214,8 +214,8 @@ class BlockLowering {
   ir::Substitution single_;                              // variables of loops that run once
   Type index_ = i64;                                     // what indices are computed in
   bool chosen_ = false;                                  // inside of an arm of a choice
-  bool defined_ = false;  // elements outside of a tensor decide where memory is accessed: they are 0
-  std::set<Id> indices_;  // buffers whose elements do
+  bool defined_ = false;                 // elements outside of a tensor decide where memory is accessed: they are 0
+  std::set<Id> indices_;                 // buffers whose elements do
   Id launched_ = 0;                      // the stage whose launch it is
   std::set<const ir::TileHint*> taken_;  // of those about accesses
 };

@@ -196,7 +196,8 @@ std::vector<Id> BlockLowering::combined(const std::vector<Id>& so_far, const std
   }
   done_.clear();
   std::vector<Id> result;
-  for (const Expr& e : ir::combine(stage.is_recurrence() ? stage.scan : stage.reducer, left, right)) result.push_back(tile(spelled(e), dims));
+  for (const Expr& e : ir::combine(stage.is_recurrence() ? stage.scan : stage.reducer, left, right))
+    result.push_back(tile(spelled(e), dims));
   done_.clear();
   locals_.clear();
   return result;

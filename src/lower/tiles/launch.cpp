@@ -184,7 +184,9 @@ void BlockLowering::hints_of_launch() {
       refuse("hint_access",
              tma ? "a tensor that the launch of " + of + " loads or stores by tiles of a view"
                  : "a tensor that the launch of " + of + " loads or stores",
-             (p_.buffers.count(h.buffer) ? p_.buffer(h.buffer).name : "one that is gone") + (tma ? ", whose elements are accessed one by one" : ""), h.where);
+             (p_.buffers.count(h.buffer) ? p_.buffer(h.buffer).name : "one that is gone") +
+                 (tma ? ", whose elements are accessed one by one" : ""),
+             h.where);
     if (h.buffer) continue;
     launch_.kernel.hints.push_back(h.hint);
     warps = warps || (h.hint.kind == ir::HintKind::worker_warps && h.hint.chip.empty());

@@ -28,9 +28,8 @@ constexpr std::int64_t most_steps = 8;  // whose values a block keeps
 // That a step reads only the steps just before it, each at its own place: these are what a block has as tiles.
 void BlockLowering::describe_steps(Current& c) const {
   const ir::Stage& s = *c.stage;
-  const std::string expected =
-      "a recurrence along one dimension that reads its own values of at most " + std::to_string(most_steps) +
-      " steps before, at the same place in every other dimension";
+  const std::string expected = "a recurrence along one dimension that reads its own values of at most " +
+                               std::to_string(most_steps) + " steps before, at the same place in every other dimension";
   if (s.along.size() != 1)
     refuse("tiles", expected, s.name + ", along " + std::to_string(s.along.size()) + " dimensions", c.where);
   if (const std::vector<Id> inside = ir::stages_inside(p_, s); !inside.empty())
@@ -125,8 +124,7 @@ BlockLowering::Id BlockLowering::last_of(Id value, std::size_t along) {
   std::vector<std::int64_t> extents = ones(type.extents.size());
   extents[along] = type.extents[along];
   const Id position = b_.reshape(b_.iota(i32, extents[along]), extents);
-  const Id is_last =
-      b_.broadcast(b_.apply(Op::eq, {position, b_.integer(i32, extents[along] - 1, extents)}), type.extents);
+  const Id is_last = b_.broadcast(b_.apply(Op::eq, {position, b_.integer(i32, extents[along] - 1, extents)}), type.extents);
   const Id own = bits == element ? value : b_.cast(bits, value, Op::bitcast);
   const Id kept = b_.apply(Op::select, {is_last, own, b_.constant(ir::int_value(bits, 0), type.extents)});
   const Id all = b_.reduce({kept}, static_cast<int>(along), {ir::int_value(bits, 0)},

@@ -58,9 +58,8 @@ std::vector<Stmt> only(const ir::Program& p, const std::vector<Stmt>& list, ir::
 bool shares_elements(const ir::Program& p, const Stmt& root) {
   bool any = false;
   const ir::Stage& stage = p.stage(root.get<NestStmt>().stage);
-  ir::walk(root.body(), [&](const Stmt& s) {
-    any = any || (ir::is_loop(s, LoopKind::bound) && p.axis(s.get<LoopStmt>().axis).reduce);
-  });
+  ir::walk(root.body(),
+           [&](const Stmt& s) { any = any || (ir::is_loop(s, LoopKind::bound) && p.axis(s.get<LoopStmt>().axis).reduce); });
   return stage.scatters() || (stage.atomic && any);
 }
 

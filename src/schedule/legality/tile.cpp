@@ -11,11 +11,11 @@ void prove_tile(Context& c, const Stmt& loop) {
   const Program& p = c.p;
   const ir::Stage& stage = stage_around(p, loop.id);
   const auto roots = ir::roots_of(p, node.axis);
-  const bool steps = stage.is_recurrence() && std::any_of(roots.begin(), roots.end(), [&](Id root) {
-                       const Id iter = p.axis(root).iter;
-                       return std::any_of(stage.along.begin(), stage.along.end(),
-                                          [&](std::size_t d) { return stage.iters[d].id == iter; });
-                     });
+  const bool steps =
+      stage.is_recurrence() && std::any_of(roots.begin(), roots.end(), [&](Id root) {
+        const Id iter = p.axis(root).iter;
+        return std::any_of(stage.along.begin(), stage.along.end(), [&](std::size_t d) { return stage.iters[d].id == iter; });
+      });
   if (steps && stage.scan.kind == ir::ReducerKind::none)
     c.refuse("points that can be computed together, or the steps of a scan",
              name_of(p, loop) + ", steps of a recurrence that is no scan");

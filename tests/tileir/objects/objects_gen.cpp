@@ -128,8 +128,7 @@ class TileCounts : public Generator {
     std::vector<std::int32_t> slots;
     for (int n = 0; n < 512; ++n) slots.push_back(n * 7 % 16);
     const Tensor table = constant("table", i32, {512}, slots);
-    y = scatter("y", {16}, Combine::add, i32(0), {N},
-                [&](Var n) { return put(i32(1), clamp(table(i32(x(n)) + 100), 0, 15)); });
+    y = scatter("y", {16}, Combine::add, i32(0), {N}, [&](Var n) { return put(i32(1), clamp(table(i32(x(n)) + 100), 0, 15)); });
   }
   void schedule(Schedule& s) override {
     auto [no, ni] = s[y].split(s[y].reduction(), 32);

@@ -301,8 +301,8 @@ const std::vector<Fault>& faults() {
 }  // namespace
 
 TEST_CASE("without a fault bytecode and interpreter agree") {
-  for (const char* name : {"bias", "smooth", "softmax", "product", "scan", "bytes", "numbers", "integers", "counted",
-                           "tf32", "hinted", "every"}) {
+  for (const char* name :
+       {"bias", "smooth", "softmax", "product", "scan", "bytes", "numbers", "integers", "counted", "tf32", "hinted", "every"}) {
     CAPTURE(name);
     CHECK(subject(name).found() == "");
   }

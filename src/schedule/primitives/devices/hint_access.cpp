@@ -17,7 +17,8 @@ void apply_hint_access(Context& c) {
   const ir::Stage& stage = c.stage(0);
   const ir::Buffer& b = c.buffer(1);
   bool met = false;
-  for (const Stmt* nest : ir::nests_of(c.p, stage.id)) met |= subtree_reads(c.p, *nest, b.id) || subtree_writes(c.p, *nest, b.id);
+  for (const Stmt* nest : ir::nests_of(c.p, stage.id))
+    met |= subtree_reads(c.p, *nest, b.id) || subtree_writes(c.p, *nest, b.id);
   if (!met) c.refuse("a tensor that the launch of " + stage.name + " loads or stores", b.name);
   if (b.role == ir::Role::constant) c.refuse("a tensor in memory", b.name + ", a constant that the kernel holds");
   add_hint(c, stage, c.word(2) == "tma" ? ir::HintKind::tma : ir::HintKind::latency, b.id, c.integer(3),

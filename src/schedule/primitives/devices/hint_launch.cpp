@@ -28,8 +28,8 @@ void apply_hint_launch(Context& c) {
 bool draw_hint_launch(Draw& d) {
   static constexpr const char* words[] = {"occupancy", "cluster", "worker_warps"};
   static constexpr const char* chips[] = {"any", "sm_80", "sm_90", "sm_100"};
-  return d.step("hint_launch", {Arg::stage(d.stage()), Arg::text(d.any(words)), Arg::integer(d.factor()),
-                                Arg::text(d.any(chips))});
+  return d.step("hint_launch",
+                {Arg::stage(d.stage()), Arg::text(d.any(words)), Arg::integer(d.factor()), Arg::text(d.any(chips))});
 }
 
 }  // namespace
@@ -75,10 +75,10 @@ using schedule::Arg;
 
 Stage Stage::hint_launch(LaunchHint kind, Factor value, TileChip chip, Where w) const {
   static constexpr const char* words[] = {"occupancy", "cluster", "worker_warps"};
-  return done(schedule::hint_launch_primitive,
-              {Arg::stage(id_), Arg::text(words[static_cast<int>(kind)]), Arg::integer(value.value()),
-               Arg::text(schedule::word(chip))},
-              w);
+  return done(
+      schedule::hint_launch_primitive,
+      {Arg::stage(id_), Arg::text(words[static_cast<int>(kind)]), Arg::integer(value.value()), Arg::text(schedule::word(chip))},
+      w);
 }
 
 }  // namespace ashlar
