@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recurrences step by step, and scans along tiles.
+#include "tests/skip.h"
 #include "tests/tileir/programs.h"
 
 using namespace tiles;
@@ -71,6 +72,28 @@ TEST_CASE("a scan by a reducer of the user's own, along a whole row, in a block 
   s[largest].as_tile(ri);
   CHECK(lowered(s).size() == 2);
   same(built, s, {{{"R", 1}}, {{"R", 21}}});
+}
+
+TEST_CASE("a scan of pairs, which the assembler takes too") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N}), z = lang::make_output("z", i32, {N});
+  const auto larger = reducer(
+      "larger", {f32, i32}, {-1e30, 1 << 30},
+      [](Values<2> a, Values<2> b) {
+        const Expr takes = b[0] > a[0] || (b[0] == a[0] && b[1] < a[1]);
+        return values(select(takes, b[0], a[0]), select(takes, b[1], a[1]));
+      },
+      Order::any);
+  const std::array<Tensor, 2> found = scan("found", {N}, Along{0}, larger, [&](Var i) { return values(x(i), i32(i)); });
+  const lang::Built built = (lang::bind(y, found[0]), lang::bind(z, found[1]), lang::build_program("largest", {x, y, z}));
+  Schedule s = scheduled(built);
+  auto [io, ii] = s[found[0]].split(s[found[0]].spatial<1>()[0], 16);
+  s[found[0]].as_tile(ii);
+  same(built, s, {{{"N", 1}}, {{"N", 70}}});
+  if (codegen::tileir::assembler().empty()) return skip::because("a scan of pairs assembled", "there is no tileiras");
+  for (const char* chip : {"sm_80", "sm_90", "sm_100", "sm_120"})
+    CHECK(refusal([&] { codegen::tileir::cubin(codegen::tileir::bytecode(lowered(s)[0].kernel), chip); }) == "");
 }
 
 TEST_CASE("recurrences that are refused") {
