@@ -74,6 +74,25 @@ TEST_CASE("a scan by a reducer of the user's own, along a whole row, in a block 
   same(built, s, {{{"R", 1}}, {{"R", 21}}});
 }
 
+TEST_CASE("a scan along tiles that reach beyond their loop, and with gaps between them") {
+  for (const bool twice : {false, true}) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+    Tensor total = scan("total", {N}, Along{0}, Combine::add, [&](Var i) { return x(i); });
+    const lang::Built built = (lang::bind(y, total), lang::build_program("total", {x, y}));
+    Schedule s = scheduled(built);
+    auto [io, ii] = s[total].split(s[total].spatial<1>()[0], 6);
+    if (twice) {
+      auto [ia, ib] = s[total].split(ii, 4);
+      s[total].as_tile(ib);
+    } else {
+      s[total].as_tile(ii, 8);
+    }
+    same(built, s, {{{"N", 1}}, {{"N", 6}}, {{"N", 31}}});
+  }
+}
+
 TEST_CASE("a scan of pairs, which the assembler takes too") {
   lang::DefinitionScope scope;
   Symbol N{"N"};

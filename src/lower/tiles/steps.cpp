@@ -88,7 +88,7 @@ std::optional<BlockLowering::Id> BlockLowering::step_before(const Expr& e, const
 }
 
 // Computes a step, or the steps of a tile, stores them, and keeps what later steps read.
-void BlockLowering::step(const std::vector<Expr>& some_point) {
+void BlockLowering::step(const std::vector<Expr>& points, const std::vector<Expr>& some_point) {
   Current& c = now();
   const bool alone = c.previous.empty();  // one step, or one tile of them
   if (alone) start_steps();
@@ -101,7 +101,7 @@ void BlockLowering::step(const std::vector<Expr>& some_point) {
   std::vector<Id> values = where(some_point, otherwise, [&] {
     std::vector<Id> computed, later;
     if (c.scanned) {
-      computed = scan(later);
+      computed = scan(points, later);
     } else {
       for (const Expr& e : c.stage->values) computed.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
       later = computed;
@@ -138,7 +138,7 @@ BlockLowering::Id BlockLowering::last_of(Id value, std::size_t along) {
 }
 
 // The scanned terms of a tile behind those before it. `last`: the result of the last one, for the tile behind.
-std::vector<BlockLowering::Id> BlockLowering::scan(std::vector<Id>& last) {
+std::vector<BlockLowering::Id> BlockLowering::scan(const std::vector<Expr>& points, std::vector<Id>& last) {
   const Current& c = now();
   const std::size_t along = *c.scanned;
   const int dimension = static_cast<int>(along);
@@ -155,6 +155,15 @@ std::vector<BlockLowering::Id> BlockLowering::scan(std::vector<Id>& last) {
     terms.push_back(full(spelled(ir::substitute(term, c.values)), c.spatial));
   }
   done_.clear();
+  // Positions that are no points, where the tile reaches beyond its loop or between two splits, are no terms.
+  std::vector<Expr> ends;
+  for (const Expr& e : points)
+    if (ir::uses_var(e, c.spatial[along].axis)) ends.push_back(e);
+  if (!ends.empty()) {
+    const Id inside = full(mask(ends, c.spatial), c.spatial);
+    for (std::size_t k = 0; k < terms.size(); ++k)
+      terms[k] = b_.apply(Op::select, {inside, terms[k], b_.constant(none[k], b_.type(terms[k]).extents)});
+  }
   const std::vector<Id> scanned = b_.scan(terms, dimension, false, none,
                                           [&](ir::tile::Builder&, const std::vector<Id>& so_far, const std::vector<Id>& next) {
                                             return combined(so_far, next, {});

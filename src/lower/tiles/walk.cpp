@@ -385,7 +385,7 @@ void BlockLowering::block(const Stmt& s) {
   std::vector<Expr> points = of_points();
   const std::vector<Expr> some_point = apart(points, c.spatial);
   if (c.stage->is_recurrence()) {
-    step(some_point);
+    step(points, some_point);
     defined_ = around;
     return;
   }
