@@ -22,7 +22,8 @@ inline constexpr std::string_view all_forms[] = {
     "scalable lanes", "tile: element by element", "tile: sum", "tile: sum that goes on", "tile of any size", "fragment",
     "broken assumption", "injective scatter at once",
     // of tiles
-    "mma of tiles", "reduction in a tile", "carried tile", "gathered tile", "tile of a view", "tiles stored between launches"};
+    "mma of tiles", "reduction in a tile", "carried tile", "gathered tile", "tile of a view", "tiles stored between launches",
+    "scan in a tile", "atomic update of a tile", "hint"};
 
 inline std::string known_form(std::string_view name) {
   if (std::find(std::begin(all_forms), std::end(all_forms), name) == std::end(all_forms))

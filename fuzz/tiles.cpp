@@ -40,7 +40,12 @@ class Tiler {
     for (const Id id : stages) {
       if (!is_computed(id)) continue;
       place(id);
-      if (is_computed(id)) loops(id);
+      if (!is_computed(id)) continue;
+      if (p().stage(id).is_reduction() && source_.one_in(p().stage(id).scatters() ? 2 : 8) &&
+          (regroup_ || !schedule::order_matters(p(), p().stage(id))))
+        apply("atomic", {Arg::stage(id)});
+      loops(id);
+      if (source_.one_in(4)) hint(id);
     }
   }
 
@@ -126,16 +131,61 @@ class Tiler {
     return found;
   }
 
+  // About the launch, or about what it loads and stores. Most values are of the kind; some are refused.
+  void hint(Id stage) {
+    static constexpr const char* kinds[] = {"occupancy", "cluster", "worker_warps", "latency", "tma"};
+    static constexpr const char* chips[] = {"any", "sm_80", "sm_90", "sm_100", "sm_120"};
+    const std::size_t kind = source_.pick(5);
+    const std::int64_t value = kind == 4 ? source_.pick(2) : std::int64_t{1} << source_.between(0, 3);
+    const Arg number = Arg::integer(value), chip = Arg::text(chips[source_.pick(5)]), word = Arg::text(kinds[kind]);
+    if (kind < 3) {
+      apply("hint_launch", {Arg::stage(stage), word, number, chip});
+      return;
+    }
+    std::vector<Id> met = p().stage(stage).buffers;
+    for (const auto& [id, b] : p().buffers)
+      if (schedule::reads_buffer(p().stage(stage), id)) met.push_back(id);
+    apply("hint_access", {Arg::stage(stage), Arg::buffer(source_.of(met)), word, number, chip});
+  }
+
+  // Of a scatter those of its steps, and those of its starting values, are apart.
   void loops(Id stage) {
-    const bool at_root = schedule::loops_around(p(), stage).empty();
-    std::vector<Id> spatial, reduce, dimensions, own;
+    std::vector<Id> own, steps, starts;
     for (const Stmt* l : schedule::loops_of(p(), stage)) own.push_back(l->id);
+    if (!p().stage(stage).scatters()) return loops_of(stage, own);
+    for (const Id id : own) (p().axis(statement(id)->get<LoopStmt>().axis).reduce ? steps : starts).push_back(id);
+    loops_of(stage, steps);
+    loops_of(stage, starts);
+  }
+
+  // Over steps of a recurrence, which stay in their order; `of_scan`: which a tile may have at once.
+  bool over_steps(Id stage, const Stmt& l) const {
+    const ir::Stage& s = p().stage(stage);
+    const auto roots = ir::roots_of(p(), l.get<LoopStmt>().axis);
+    return std::any_of(s.along.begin(), s.along.end(), [&](std::size_t d) {
+      return std::any_of(roots.begin(), roots.end(), [&](Id r) { return p().axis(r).iter == s.iters[d].id; });
+    });
+  }
+  bool in_tiles(Id stage) const {
+    ir::Stage s = p().stage(stage);
+    s.reducer = s.scan;
+    return s.scan.kind != ir::ReducerKind::none && (regroup_ || !schedule::order_matters(p(), s));
+  }
+
+  void loops_of(Id stage, const std::vector<Id>& own) {
+    const bool at_root = schedule::loops_around(p(), stage).empty();
+    std::vector<Id> spatial, reduce, dimensions;
+    const bool combines = p().stage(stage).atomic || p().stage(stage).scatters();
     for (const Id id : own) {
       const Stmt* l = statement(id);
       if (!l) continue;
-      const bool terms = p().axis(l->get<LoopStmt>().axis).reduce;
+      const bool steps = over_steps(stage, *l), terms = p().axis(l->get<LoopStmt>().axis).reduce || steps;
       std::vector<Id>& outside = terms ? reduce : spatial;
-      if (terms && (!regroup_ && schedule::order_matters(p(), p().stage(stage)))) {
+      if (steps && !in_tiles(stage)) {
+        outside.push_back(id);
+        continue;
+      }
+      if (terms && !steps && !combines && (!regroup_ && schedule::order_matters(p(), p().stage(stage)))) {
         outside.push_back(id);
         continue;
       }
@@ -152,6 +202,9 @@ class Tiler {
     }
     std::vector<Arg> order;
     if (source_.one_in(4)) std::reverse(spatial.begin(), spatial.end());
+    // Blocks that share elements have their terms outside.
+    const bool shared = combines && at_root && !reduce.empty() && source_.one_in(2);
+    if (shared) spatial.insert(spatial.begin(), reduce.begin(), reduce.end()), reduce.clear();
     for (const auto* list : {&spatial, &reduce, &dimensions})
       for (const Id l : *list) order.push_back(loop(l));
     if (order.size() > 1) apply("reorder", std::move(order));
@@ -193,6 +246,8 @@ void collect(const tile::Body& body, std::set<std::string>& forms) {
     if (s.as<tile::Mma>()) forms.insert("mma of tiles");
     if (s.as<tile::Reduce>()) forms.insert("reduction in a tile");
     if (s.as<tile::Gather>()) forms.insert("gathered tile");
+    if (s.as<tile::Scan>()) forms.insert("scan in a tile");
+    if (s.as<tile::Atomic>()) forms.insert("atomic update of a tile");
     if (s.as<tile::Load>()) forms.insert("tile of a view");
     if (const auto* loop = s.as<tile::For>()) {
       if (!loop->carried.empty()) forms.insert("carried tile");
@@ -325,6 +380,7 @@ class Checker {
       std::set<std::string> seen(c_.made.forms.begin(), c_.made.forms.end()), names;
       for (const TileLaunch& l : launches) collect(l.kernel.body, seen);
       if (!tile_temporaries(state.program).empty()) seen.insert("tiles stored between launches");
+      if (!state.program.hints.empty()) seen.insert("hint");
       for (const std::string& f : seen) ++s.forms[known_form(f)];
       for (const schedule::Step& step : state.trace) names.insert(step.primitive);
       for (const std::string& name : names) ++s.steps[name].ran;

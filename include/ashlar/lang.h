@@ -17,4 +17,5 @@
 #include <ashlar/lang/scan.h>
 #include <ashlar/lang/scatter.h>
 #include <ashlar/lang/std_names.h>
+#include <ashlar/lang/tf32.h>
 #include <ashlar/lang/view.h>

@@ -3,10 +3,12 @@
 // computes a rectangle of it. Families take products with what is computed of their results, and reductions of rows with what
 // is computed along the rows; everything else is points, whose terms are added one after the other.
 //
-// Recurrences and scatters are refused: a block cannot read what another one, or itself, has stored.
+// Scatters are two launches, and recurrences one whose blocks run step after step. Recurrences along several dimensions, or
+// with stages inside, are refused.
 #include <algorithm>
 #include <set>
 
+#include <ashlar/ir/recurrence.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedules/tile_matmul.h>
 #include <ashlar/schedules/tile_points.h>
@@ -15,6 +17,7 @@
 #include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 #include "schedules/src/families/tiles/tile_attention.h"
+#include "schedules/src/families/tiles/tile_order.h"
 #include "schedules/src/families/tiles/tiles.h"
 
 namespace ashlar::schedules {
@@ -31,10 +34,10 @@ class OnTiles {
 
   void refuse_stages_in_order() {
     for (const auto& [id, s] : d.program().stages)
-      if (!ordinary(s))
+      if (s.is_recurrence() && (s.along.size() > 1 || !ir::stages_inside(d.program(), s).empty()))
         refuse("schedule_by_default",
-               "stages whose points are computed each by itself, for " + std::string(d.s.target().text()),
-               s.name + (s.scatters() ? ", a scatter" : ", a recurrence, whose steps follow one another"), s.where);
+               "recurrences along one dimension, without stages inside of a step, for " + std::string(d.s.target().text()),
+               s.name, s.where);
   }
 
   // ---- products ----------------------------------------------------------------------------------------------------------
@@ -137,6 +140,7 @@ class OnTiles {
   bool by_rows(Id id, std::set<Id>& taken) {
     const std::vector<Id> group = rows_in_launch(d, id);
     if (group.empty() || std::any_of(group.begin(), group.end(), [&](Id m) { return reads_along_results(m); })) return false;
+    if (!std::all_of(group.begin(), group.end(), [&](Id m) { return ordinary(d.stage(m)); })) return false;
     std::vector<Stage> stages;
     const std::string of = d.stage(id).name;
     for (const Id member : group) stages.push_back(d.handle(member)), d.choice(member);
@@ -172,6 +176,14 @@ class OnTiles {
     return done;
   }
 
+  void in_order(Id id) {
+    d.choice(id);
+    const bool scatters = d.stage(id).scatters();
+    scatters ? detail::tile_updates(d.s, d.handle(id), d.where)
+             : detail::tile_steps(d.s, d.handle(id), d.options.regroup, d.where);
+    d.done(id, scatters ? "tiles of starting values, then tiles of updates in memory" : "step after step, in tiles");
+  }
+
   // What cannot be done is refused as a whole: nothing else is left to try.
   void points(Id id) {
     d.choice(id);
@@ -184,6 +196,10 @@ class OnTiles {
     std::set<Id> taken;
     for (const Id id : all) {
       if (taken.count(id)) continue;
+      if (!ordinary(d.stage(id))) {
+        in_order(id);
+        continue;
+      }
       if (families && (by_attention(id, taken) || by_product(id, taken) || in_parts(id, taken) || by_rows(id, taken))) continue;
       points(id);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/interp/tiles.h>
 
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -72,6 +73,7 @@ class Run {
     Array* array = nullptr;
     Extents extents, strides;
     std::map<std::int64_t, std::array<std::int64_t, 3>> writers;  // by the offset of an element: the block that wrote it
+    const std::byte* bytes() const { return declared->data ? declared->data->data() : array->bytes.data(); }
   };
 
   [[noreturn]] static void fail(RunError::Kind kind, const std::string& what) { throw RunError(kind, what); }
@@ -108,6 +110,12 @@ class Run {
                                             text(h.array->shape) + " of strides " + text(own));
       tensors_[t.id] = std::move(h);
     }
+    for (const tile::Tensor& t : k_.constants) {
+      Held h{&t, nullptr, {}, {}, {}};
+      for (const tile::Extent& e : t.extents) h.extents.push_back(e.constant);
+      for (const tile::Extent& e : t.strides) h.strides.push_back(e.constant);
+      tensors_[t.id] = std::move(h);
+    }
   }
 
   // ---- values
@@ -138,7 +146,8 @@ class Run {
             [&](const tile::Scan& n) { combine(s, n.values, n.dimension, true, n.reverse, n.identity, n.combine); },
             [&](const tile::Mma& n) { mma(s, n); }, [&](const tile::Load& n) { load(s, n); },
             [&](const tile::Store& n) { store(n); }, [&](const tile::Gather& n) { gather(s, n); },
-            [&](const tile::Scatter& n) { scatter(n); }, [&](const tile::For& n) { loop(s, n); });
+            [&](const tile::Scatter& n) { scatter(n); }, [&](const tile::Atomic& n) { atomic(n); },
+            [&](const tile::For& n) { loop(s, n); });
   }
 
   void apply(const tile::Stmt& s, const tile::Apply& n) {
@@ -210,14 +219,21 @@ class Run {
     for (std::size_t c = 0; c < of.size(); ++c) define(s, c, std::move(results[c]));
   }
 
+  // A number of tf32 has no bits behind the tenth of its fraction. What is no number may have any.
+  Value factor(const tile::Mma& n, Type to, const Value& v) const {
+    const Value f = ir::convert(to, v);
+    if (n.tf32 && (ir::to_bits(f) & 0x1FFF) != 0 && !std::isnan(f.f))
+      fail(RunError::Kind::broken_promise, k_.name + ": a factor of tf32 is " + ir::text(f) + ", which is no number of tf32");
+    return f;
+  }
   void mma(const tile::Stmt& s, const tile::Mma& n) {
     const Tile &a = value(n.a), &b = value(n.b), &sum = value(n.sum);
     const std::size_t rows = static_cast<std::size_t>(a.type.extents[0]), depth = static_cast<std::size_t>(a.type.extents[1]),
                       columns = static_cast<std::size_t>(b.type.extents[1]);
     const Type type = sum.type.element;
     std::vector<Value> left, right, all = sum.elements;
-    for (const Value& v : a.elements) left.push_back(ir::convert(type, v));
-    for (const Value& v : b.elements) right.push_back(ir::convert(type, v));
+    for (const Value& v : a.elements) left.push_back(factor(n, type, v));
+    for (const Value& v : b.elements) right.push_back(factor(n, type, v));
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < columns; ++j)
         for (std::size_t k = 0; k < depth; ++k) {
@@ -242,6 +258,9 @@ class Run {
   }
 
   // ---- memory
+  static tile::View::Every every(const tile::View& v, std::size_t d) {
+    return v.every.empty() ? tile::View::Every{} : v.every[d];
+  }
   // Calls f(position in the tile, offset in the tensor, or -1 for an element outside of it).
   template <class F>
   void each_element(Id view, const std::vector<Id>& at, F&& f) {
@@ -251,7 +270,8 @@ class Run {
     bool inside = true;
     for (std::size_t d = 0; d < at.size(); ++d) {
       number.push_back(scalar(at[d]));
-      grid.push_back((held.extents[d] + v.tile[d] - 1) / v.tile[d]);
+      const tile::View::Every e = every(v, d);
+      grid.push_back(((held.extents[d] + e.step - 1 - e.first) / e.step + v.tile[d] - 1) / v.tile[d]);
       first.push_back(number[d] * v.tile[d]);
       inside = inside && number[d] >= 0 && number[d] < grid[d];
     }
@@ -262,7 +282,8 @@ class Run {
     each_index(v.tile, [&](const Extents& index) {
       std::int64_t offset = 0;
       for (std::size_t d = 0; d < index.size(); ++d) {
-        const std::int64_t i = first[d] + index[d];
+        const tile::View::Every e = every(v, d);
+        const std::int64_t i = e.first + e.step * (first[d] + index[d]);
         if (i >= held.extents[d]) offset = -1;
         if (offset >= 0) offset += i * held.strides[d];
       }
@@ -274,7 +295,7 @@ class Run {
   }
   Value read(const Held& held, std::int64_t offset) const {
     const std::int64_t size = held.declared->element.bytes();
-    return ir::read_value(held.declared->element, held.array->bytes.data() + offset * size);
+    return ir::read_value(held.declared->element, held.bytes() + offset * size);
   }
   void write(Held& held, std::int64_t offset, const Value& v) {
     const auto [it, first] = held.writers.emplace(offset, block_);
@@ -332,6 +353,19 @@ class Run {
       if (!mask.elements[p].i) continue;
       must_lie_in(held, offsets.elements[p].i);
       write(held, offsets.elements[p].i, v.elements[p]);
+    }
+  }
+  // Blocks run one after the other here, and elements in their order: one of the orders that the kernel allows.
+  void atomic(const tile::Atomic& n) {
+    Held& held = tensors_.at(n.tensor);
+    const Tile &offsets = value(n.offsets), &mask = value(n.mask), &v = value(n.value);
+    const std::int64_t size = held.declared->element.bytes();
+    for (std::size_t p = 0; p < v.elements.size(); ++p) {
+      if (!mask.elements[p].i) continue;
+      const std::int64_t offset = offsets.elements[p].i;
+      must_lie_in(held, offset);
+      const Value operands[] = {read(held, offset), v.elements[p]};
+      ir::write_value(held.array->bytes.data() + offset * size, *ir::evaluate(n.op, held.declared->element, operands));
     }
   }
 

@@ -187,7 +187,15 @@ struct ProgramWriter {
     for (const auto& [id, s] : p.stages) stand(s.where, id), line(1, definition(s));
     stand({}, 0);
     for (const Expr& a : p.assumptions) line(1, "assume " + show(a));
+    for (const TileHint& h : p.hints) line(1, hint(h));
     for (const auto& [id, f] : p.intrinsics) line(1, "intrinsic " + text(*f));
+  }
+  std::string hint(const TileHint& h) {
+    const auto stage = p.stages.find(h.stage);
+    const auto buffer = p.buffers.find(h.buffer);
+    const std::string name = stage == p.stages.end() ? "a stage that is gone" : stage->second.name;
+    const std::string tensor = buffer == p.buffers.end() ? "a tensor that is gone" : buffer->second.name;
+    return "hint " + name + ": " + text(h.hint) + (h.buffer ? " of " + tensor : "");
   }
   std::string definition(const Stage& s) {
     const Namer::Scope scope(names);

@@ -16,6 +16,7 @@ const ir::Stage& current_stage(const ScheduleState&, ir::Id stage, const char* w
 namespace ashlar::schedule {
 
 Arg index_map(const std::vector<Expr>& vars, const std::vector<Expr>& map);
-const char* word(Tail);  // "guard"
+const char* word(Tail);      // "guard"
+const char* word(TileChip);  // "sm_90"
 
 }  // namespace ashlar::schedule

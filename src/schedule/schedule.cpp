@@ -25,6 +25,12 @@ const char* word(Tail t) {
   return names[static_cast<int>(t)];
 }
 
+const char* word(TileChip c) {
+  static constexpr const char* names[] = {"any",   "sm_80",  "sm_86",  "sm_87",  "sm_88",  "sm_89",
+                                          "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"};
+  return names[static_cast<int>(c)];
+}
+
 Arg index_map(const std::vector<Expr>& vars, const std::vector<Expr>& map) {
   // numbered 1, 2, ... : what the language numbers must not reach what is saved
   std::vector<Id> ids;

@@ -64,6 +64,31 @@ Group devices() {
          s[C].as_tile(ii).as_tile(ji).as_tile(ki);
          show.after();
        })});
+  add({"hint_launch", "hint_launch(kind, value, chip)",
+       "Tells the assembler of tiles how many blocks run on a multiprocessor at once, how many form a cluster, or how many "
+       "warps "
+       "of a block compute, for one chip or for all ([tiles.md](tiles.md#hints)). Changes no value.",
+       "A target with tiles; a stage that is computed at the root; a value that the chip takes.",
+       on<OnTiles<Matmul>>([](Matmul& p, Schedule& s, Show& show) {
+         const Tensor& C = p.C;
+         REFUSED(s[C].hint_launch(LaunchHint::cluster, 3));
+         s[C].hint_launch(LaunchHint::occupancy, 2);
+         s[C].hint_launch(LaunchHint::cluster, 2, TileChip::sm_100);
+         show.after();
+       })});
+  add({"hint_access", "hint_access(tensor, kind, value, chip)",
+       "Tells the assembler of tiles how long loads and stores of a tensor take, or whether the unit that copies tiles may "
+       "make "
+       "them, for one chip or for all ([tiles.md](tiles.md#hints)). Changes no value.",
+       "A target with tiles; a stage that is computed at the root, whose launch loads or stores the tensor; a value that the "
+       "chip "
+       "takes.",
+       on<OnTiles<Matmul>>([](Matmul& p, Schedule& s, Show& show) {
+         const Tensor &A = p.A, &C = p.C;
+         REFUSED(s[C].hint_access(A, AccessHint::latency, 20));
+         s[C].hint_access(A, AccessHint::latency, 6);
+         show.after();
+       })});
   add({"cross_thread_reduce", "cross_thread_reduce(loop)",
        "Allows the iterations of a reduction loop to be threads: each accumulates a part, and every thread gets the combined "
        "result. `bind` then says which threads.",

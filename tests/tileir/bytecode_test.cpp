@@ -21,12 +21,29 @@ struct Case {
 };
 ir::tile::Kernel by_eight_warps() {
   ir::tile::Kernel k = product(128, 256, 64);
-  k.worker_warps = 8;
+  k.hints = {{ir::HintKind::worker_warps, 8, ""}};
+  return k;
+}
+// Of chips alone, which version 13.1 of the format has.
+ir::tile::Kernel with_hints() {
+  using ir::HintKind;
+  ir::tile::Kernel k = product(128, 128, 64);
+  k.hints = {{HintKind::occupancy, 2, "sm_90"}, {HintKind::occupancy, 1, "sm_100"}, {HintKind::cluster, 2, "sm_100"}};
+  for (ir::tile::Stmt& s : k.body) {
+    if (auto* store = std::get_if<ir::tile::Store>(&s.node)) store->hints = {{HintKind::tma, 0, "sm_100"}};
+    if (auto* loop = std::get_if<ir::tile::For>(&s.node))
+      for (ir::tile::Stmt& inside : loop->body)
+        if (auto* load = std::get_if<ir::tile::Load>(&inside.node)) load->hints = {{HintKind::latency, 6, "sm_90"}};
+  }
   return k;
 }
 std::vector<Case> cases() {
   return {{"product_by_eight_warps", by_eight_warps()},
           {"scaled", scaled()},
+          {"product_with_hints", with_hints()},
+          {"counted", counted()},
+          {"product_of_tf32", product_of_tf32()},
+          {"every_second", every_second()},
           {"below_the_largest", below_the_largest()},
           {"largest_and_sums", largest_and_sums()},
           {"product", product(128, 128, 64)}};

@@ -86,6 +86,27 @@ TEST_CASE("a product with ragged ends is the chain of fma along k") {
   }
 }
 
+TEST_CASE("updates of memory by all blocks, a constant of the kernel, every second element") {
+  Array x = Array::make(u8, {200}, [](Index i) { return double(i[0] * i[0] % 251); }), counts = Array::zeros(i32, {16});
+  interp::run(counted(), {{&x, &counts}, {number(200)}, {4, 1, 1}});
+  std::array<std::int64_t, 16> expected{};
+  for (std::int64_t i = 0; i < 200; ++i) ++expected[static_cast<std::size_t>(x.integer({i}) * 7 % 16)];
+  for (std::int64_t k = 0; k < 16; ++k) CHECK(counts.integer({k}) == expected[static_cast<std::size_t>(k)]);
+
+  Array grid = Array::make(f32, {15, 40}, [](Index i) { return double(i[0] * 100 + i[1]); }), some = Array::zeros(f32, {7, 14});
+  interp::run(every_second(), {{&grid, &some}, {number(15), number(40), number(40), number(7), number(14)}, {2, 2, 1}});
+  for (std::int64_t i = 0; i < 7; ++i)
+    for (std::int64_t j = 0; j < 14; ++j) CHECK(some.real({i, j}) == grid.real({2 * i + 1, 3 * j}));
+}
+
+TEST_CASE("a factor that is no number of tf32 breaks a promise") {
+  Array a = Array::zeros(f32, {16, 32}), b = Array::zeros(f32, {32, 16}), c = Array::zeros(f32, {16, 16});
+  interp::run(product_of_tf32(), {{&a, &b, &c}, {}, {1, 1, 1}});
+  b = Array::make(f32, {32, 16}, [](Index) { return 1 + 0x1p-20; });
+  const std::string why = error(product_of_tf32(), {{&a, &b, &c}, {}, {1, 1, 1}}, RunError::Kind::broken_promise);
+  CHECK_MESSAGE(why == "product_of_tf32: a factor of tf32 is 1.000001, which is no number of tf32", why);
+}
+
 TEST_CASE("two blocks that write one element, tiles outside, promises that do not hold") {
   Array x = Array::zeros(f32, {700}), y = Array::zeros(f32, {700});
   CHECK(error(scaled(), {{&x, &y}, {number(700)}, {1, 2, 1}}, RunError::Kind::race) ==

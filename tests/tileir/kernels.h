@@ -75,6 +75,48 @@ inline ir::tile::Kernel largest_and_sums() {
   return std::move(b).kernel();
 }
 
+// counts(table(x(i))) += 1, with a table that the kernel holds
+inline ir::tile::Kernel counted() {
+  Builder b("counted");
+  const Id n = b.parameter("n", {});
+  const Id x = b.tensor("x", u8, {b.extent(n)}, {b.constant_extent(1)}, 16, false);
+  const Id counts = b.tensor("counts", i32, {b.constant_extent(16)}, {b.constant_extent(1)}, 16, true);
+  auto data = std::make_shared<std::vector<std::byte>>(256);
+  for (std::size_t i = 0; i < 256; ++i) (*data)[i] = static_cast<std::byte>(i * 7 % 16);
+  const Id table = b.constant_tensor("table", u8, {256}, data);
+  const Id first = b.apply(Op::mul, {b.cast(i64, b.block(0)), b.integer(i64, 64)});
+  const Id at = b.apply(Op::add, {b.spread(first, {64}), b.iota(i64, 64)});
+  const Id inside = b.apply(Op::lt, {at, b.spread(b.cast(i64, n), {64})});
+  const Id none = b.integer(u8, 0, {64});
+  const Id entry = b.gather(table, b.cast(i64, b.gather(x, at, inside, none)), inside, none);
+  b.atomic(counts, Op::add, b.cast(i64, entry), b.integer(i32, 1, {64}), inside);
+  return std::move(b).kernel();
+}
+
+// y(i, j) = x(2 i + 1, 3 j)
+inline ir::tile::Kernel every_second() {
+  Builder b("every_second");
+  const Id m = b.parameter("M", {}), n = b.parameter("N", {}), s = b.parameter("x_stride", {.divisor = 4}),
+           p = b.parameter("P", {}), q = b.parameter("Q", {});
+  const Id x = b.tensor("x", f32, {b.extent(m), b.extent(n)}, {b.extent(s), b.constant_extent(1)}, 16, false);
+  const Id y = b.tensor("y", f32, {b.extent(p), b.extent(q)}, {b.extent(q), b.constant_extent(1)}, 16, true);
+  const std::vector<Id> at{b.block(0), b.block(1)};
+  b.store(b.view(y, {4, 8}), at, b.load(b.view(x, {4, 8}, ir::tile::Outside::zero, {{2, 1}, {3, 0}}), at));
+  return std::move(b).kernel();
+}
+
+// C = A B of numbers of tf32, 16 x 32 by 32 x 16
+inline ir::tile::Kernel product_of_tf32() {
+  Builder b("product_of_tf32");
+  const Extent one = b.constant_extent(1), m = b.constant_extent(16), k = b.constant_extent(32);
+  const Id a = b.tensor("A", f32, {m, k}, {k, one}, 16, false), w = b.tensor("B", f32, {k, m}, {m, one}, 16, false);
+  const Id c = b.tensor("C", f32, {m, m}, {m, one}, 16, true);
+  const Id at = b.integer(i32, 0), sum = b.constant(ir::float_value(f32, 0), {16, 16});
+  b.store(b.view(c, {16, 16}), {at, at},
+          b.mma(b.load(b.view(a, {16, 32}), {at, at}), b.load(b.view(w, {32, 16}), {at, at}), sum, true));
+  return std::move(b).kernel();
+}
+
 // C = A B, tiles of tm x tn, steps of tk, summed in f32
 inline ir::tile::Kernel product(std::int64_t tm, std::int64_t tn, std::int64_t tk, std::int64_t divisor = 16) {
   Builder b("product");

@@ -341,3 +341,26 @@ TEST_CASE("starting values that load, of sums around loops of one point") {
   s[total].reorder(io, s[total].reduction(), j, ii).bind(io, gpu::block_x).as_tile(ii);
   same(built, s, {{}});
 }
+
+TEST_CASE("every second row, every third column, from one of them on: views with steps") {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"};
+  Tensor x = lang::make_input("x", f32, {2 * M + 1, 3 * N}), w = lang::make_input("w", f32, {40}),
+         y = lang::make_output("y", f32, {M, N}), z = lang::make_output("z", f32, {10});
+  Tensor some = compute("some", {M, N}, [&](Var i, Var j) { return x(2 * i + 1, 3 * j) + x(2 * i, 3 * j + 2); });
+  Tensor few = compute("few", {10}, [&](Var i) { return w(4 * i + 3) + w(4 * i + 1); });
+  const lang::Built built = (lang::bind(y, some), lang::bind(z, few), lang::build_program("steps", {x, w, y, z}));
+  Schedule s = scheduled(built);
+  auto [i, j] = s[some].spatial<2>();
+  auto [io, jo, ii, ji] = s[some].tile(i, j, 4, 8);
+  s[some].bind(io, gpu::block_y).bind(jo, gpu::block_x).as_tile(ii, ji);
+  auto [ko, ki] = s[few].split(s[few].spatial<1>()[0], 4);
+  s[few].bind(ko, gpu::block_x).as_tile(ki);
+  const std::vector<TileLaunch> launches = lowered(s);
+  const std::string of_some = ir::tile::text(launches[0].kernel), of_few = ir::tile::text(launches[1].kernel);
+  CHECK_MESSAGE(of_some.find("of x at every (2 from 1, 3 from 0)") != std::string::npos, of_some);
+  CHECK(of_some.find("of x at every (2 from 0, 3 from 2)") != std::string::npos);
+  CHECK(of_some.find("gather") == std::string::npos);
+  CHECK(of_few.find("of w at every (4 from 3)") != std::string::npos);
+  same(built, s, {{{"M", 1}, {"N", 1}}, {{"M", 9}, {"N", 11}}, {{"M", 0}, {"N", 3}}});
+}

@@ -155,10 +155,54 @@ TEST_CASE("a kernel that breaks a rule is told which, and where") {
   }
 }
 
-TEST_CASE("the number of warps") {
+TEST_CASE("hints") {
+  using ir::HintKind;
   ir::tile::Kernel k = product(16, 16, 16);
-  k.worker_warps = 8;
+  k.hints = {{HintKind::worker_warps, 8, ""}, {HintKind::occupancy, 2, "sm_90"}, {HintKind::occupancy, 1, "sm_100"}};
   CHECK(broken(k) == "");
-  k.worker_warps = 3;
-  CHECK(has(broken(k), "4 or 8 warps compute, or as many as the assembler takes; found: 3 worker warps"));
+  k.hints[0].value = 3;
+  CHECK(has(broken(k), "a hint has a value that its chip takes; found: the launch"));
+  k.hints = {{HintKind::cluster, 2, "sm_80"}};
+  CHECK(has(broken(k), "a hint has a value that its chip takes; found: the launch"));
+  k.hints = {{HintKind::occupancy, 2, "sm_90"}, {HintKind::occupancy, 3, "sm_90"}};
+  CHECK(has(broken(k), "a chip has one hint of a kind; found: the launch"));
+  k.hints = {{HintKind::latency, 2, ""}};
+  CHECK(has(broken(k), "a hint about a launch is occupancy, cluster or worker_warps; found: the launch"));
+  k = scaled();
+  for (ir::tile::Stmt& s : k.body)
+    if (auto* gather = std::get_if<ir::tile::Gather>(&s.node)) gather->hints = {{HintKind::tma, 0, ""}};
+  CHECK(has(broken(k), "a hint about an access is its latency or, of a tile of a view, tma; found: a gather"));
+}
+
+TEST_CASE("views of every second element") {
+  ir::tile::Kernel k = every_second();
+  CHECK(broken(k) == "");
+  k.views.front().every = {{2, 1}};
+  CHECK(has(broken(k), "a view has a step for each dimension, or none; found: view"));
+  k = every_second();
+  for (ir::tile::View& v : k.views)
+    if (!v.every.empty()) v.every[0].first = 2;
+  CHECK(has(broken(k), "a step of a view is from 1 to 2^20, and the first element lies before the second; found: view"));
+}
+
+TEST_CASE("atomic updates, numbers of tf32, constants") {
+  ir::tile::Kernel k = counted();
+  CHECK(broken(k) == "");
+  for (ir::tile::Stmt& s : k.body)
+    if (auto* update = std::get_if<ir::tile::Atomic>(&s.node)) update->op = Op::mul;
+  CHECK(has(broken(k), "memory combines integers of 32 and 64 bits, and adds f32 and f64; found: an atomic update"));
+  k = counted();
+  k.tensors.back().written = false;
+  CHECK(has(broken(k), "a tensor that is stored to is declared as written; found: an atomic update"));
+  k = counted();
+  k.constants.front().data = std::make_shared<std::vector<std::byte>>(3);
+  CHECK(has(broken(k), "a constant has an element for each place; found: tensor table"));
+  k = product_of_tf32();
+  CHECK(broken(k) == "");
+  k = product(16, 16, 16);
+  for (ir::tile::Stmt& s : k.body)
+    if (auto* loop = std::get_if<ir::tile::For>(&s.node))
+      for (ir::tile::Stmt& inside : loop->body)
+        if (auto* mma = std::get_if<ir::tile::Mma>(&inside.node)) mma->tf32 = true;
+  CHECK(has(broken(k), "factors that are numbers of tf32 are held as f32; found: an mma"));
 }

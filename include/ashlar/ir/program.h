@@ -36,6 +36,7 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/device.h>
+#include <ashlar/ir/hint.h>
 #include <ashlar/ir/scope.h>
 #include <ashlar/ir/statement.h>
 
@@ -198,6 +199,7 @@ struct Program {
   std::map<Id, const Intrinsic*> intrinsics;  // of tensorized loops; each lives as long as the process
   std::vector<Stmt> body;
   std::vector<Expr> assumptions;  // every proof uses them; the entry checks them, but not the conditions of variants
+  std::vector<TileHint> hints;    // to the assembler of tiles
   std::vector<Variant> variants;  // with the same arguments, symbols and scalars, under the same ids
   Id next_id = 1;                 // ids inside a Program are dense and deterministic, so they may be printed and saved
   Id fresh() { return next_id++; }

@@ -16,15 +16,20 @@
 //   Reduce, Scan               along one dimension, by a region: a combiner as a list of statements over scalars
 //   Load, Store                through a view, at the number of a tile
 //   Gather, Scatter            at offsets of elements, under a mask
+//   Atomic                     combines with what is at offsets of elements, whichever these are
 //
-// Invariant: a tensor is read or written, never both, and two blocks never write the same element. So neither the order of
-// memory operations nor the order of blocks is observable.
+// Invariant: a tensor is read, written or combined into: one of these in a kernel. Two blocks never write the same element,
+// and may combine into one by the same operator. So neither the order of memory operations nor the order of blocks is
+// observable, except that sums of floats are rounded in an order of their own.
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include <ashlar/ir/expr.h>
+#include <ashlar/ir/hint.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/statement.h>
 
@@ -68,7 +73,9 @@ struct Tensor {
   std::vector<Extent> extents;
   std::vector<Extent> strides;  // in elements, one for each dimension
   std::int64_t align = 1;       // bytes: a power of two; the address of the first element is a multiple of it
-  bool written = false;
+  bool written = false;         // or combined into
+  // A constant that the kernel holds: its elements, row-major. Extents and strides are constants, and it is not written.
+  std::shared_ptr<const std::vector<std::byte>> data = {};
 };
 
 // The values that a load gives for elements outside the tensor.
@@ -85,6 +92,12 @@ struct View {
   Id tensor = 0;
   std::vector<std::int64_t> tile;  // powers of two
   Outside outside = Outside::unspecified;
+  // Along each dimension: the elements first, first + step, ... alone, of which tiles are made. Empty: all elements.
+  struct Every {
+    std::int64_t step = 1, first = 0;
+    friend bool operator==(const Every&, const Every&) = default;
+  };
+  std::vector<Every> every = {};
 };
 
 // ---- statements -------------------------------------------------------------------------------------------------------------
@@ -142,22 +155,34 @@ struct Scan {  // element i of the results combines the elements up to i; `rever
 // describes order and rounding.
 struct Mma {
   Id a = 0, b = 0, sum = 0;
+  bool tf32 = false;  // factors of f32, whose elements are numbers of tf32: 8 bits of exponent, 10 of fraction
 };
 struct Load {
   Id view = 0;
   std::vector<Id> at;  // the number of the tile, i32 scalars
+  std::vector<Hint> hints = {};
 };
 struct Store {
   Id view = 0;
   std::vector<Id> at;
   Id value = 0;
+  std::vector<Hint> hints = {};
 };
 struct Gather {  // elements at offsets (i64) from the tensor's first one; where the mask is false, those of `otherwise`
   Id tensor = 0;
   Id offsets = 0, mask = 0, otherwise = 0;
+  std::vector<Hint> hints = {};  // no tma
 };
 struct Scatter {  // no two elements, in all blocks, may have the same offset
   Id tensor = 0;
+  Id offsets = 0, value = 0, mask = 0;
+  std::vector<Hint> hints = {};  // no tma
+};
+// The element at each offset becomes op(element, value), indivisibly and in any order; several may have the same offset.
+// Integers of 32 and 64 bits: add, min, max, bit_and, bit_or, bit_xor. f32, f64: add.
+struct Atomic {
+  Id tensor = 0;
+  Op op = Op::add;
   Id offsets = 0, value = 0, mask = 0;
 };
 struct Carried {
@@ -176,7 +201,7 @@ struct For {
 
 struct Stmt {
   using Node = std::variant<Constant, Iota, BlockIndex, Apply, Broadcast, Reshape, Permute, Reduce, Scan, Mma, Load, Store,
-                            Gather, Scatter, For>;
+                            Gather, Scatter, Atomic, For>;
   std::vector<Result> results;
   Node node;
   Where where = {};
@@ -194,10 +219,9 @@ struct Stmt {
 
 struct Kernel {
   std::string name;
-  // How many warps compute: 4, 8, or the assembler's choice (0). This is a hint, for more sums than the registers of 4 warps
-  // hold; it changes no value.
-  int worker_warps = 0;
+  std::vector<Hint> hints;            // about the launch; none changes a value
   std::vector<Tensor> tensors;        // pointers, in the order of the entry's first arguments
+  std::vector<Tensor> constants;      // that the kernel holds
   std::vector<Parameter> parameters;  // the arguments after them
   std::vector<View> views;
   Body body;

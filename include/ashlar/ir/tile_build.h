@@ -32,7 +32,10 @@ class Builder {
   static Extent extent(Id parameter) { return {parameter, 0}; }
   Id tensor(std::string name, Type element, std::vector<Extent> extents, std::vector<Extent> strides, std::int64_t align,
             bool written);
-  Id view(Id tensor, std::vector<std::int64_t> tile, Outside = Outside::unspecified);  // equal views get the same id
+  Id constant_tensor(std::string name, Type element, const std::vector<std::int64_t>& extents,
+                     std::shared_ptr<const std::vector<std::byte>>);
+  Id view(Id tensor, std::vector<std::int64_t> tile, Outside = Outside::unspecified,
+          std::vector<View::Every> = {});  // equal views get the same id
 
   Id constant(Value, std::vector<std::int64_t> extents = {});
   Id integer(Type, std::int64_t, std::vector<std::int64_t> extents = {});
@@ -46,11 +49,13 @@ class Builder {
   using Combine = std::function<std::vector<Id>(Builder&, const std::vector<Id>& so_far, const std::vector<Id>& next)>;
   std::vector<Id> reduce(std::vector<Id> values, int dimension, std::vector<Value> identity, const Combine&);
   std::vector<Id> scan(std::vector<Id> values, int dimension, bool reverse, std::vector<Value> identity, const Combine&);
-  Id mma(Id a, Id b, Id sum);
-  Id load(Id view, std::vector<Id> at);
-  void store(Id view, std::vector<Id> at, Id value);
-  Id gather(Id tensor, Id offsets, Id mask, Id otherwise);
-  void scatter(Id tensor, Id offsets, Id value, Id mask);
+  using Hints = std::vector<Hint>;
+  Id mma(Id a, Id b, Id sum, bool tf32 = false);
+  Id load(Id view, std::vector<Id> at, Hints = {});
+  void store(Id view, std::vector<Id> at, Id value, Hints = {});
+  Id gather(Id tensor, Id offsets, Id mask, Id otherwise, Hints = {});
+  void scatter(Id tensor, Id offsets, Id value, Id mask, Hints = {});
+  void atomic(Id tensor, Op, Id offsets, Id value, Id mask);
   using Step = std::function<std::vector<Id>(Builder&, Id var, const std::vector<Id>& carried)>;
   std::vector<Id> loop(Id begin, Id end, Id step, const std::vector<Id>& starts, const Step&);
 

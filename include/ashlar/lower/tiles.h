@@ -54,9 +54,6 @@ struct TileOptions {
   // Require that arguments and their rows begin at multiples of 16 bytes, which each call is checked for. The hardware unit
   // that copies tiles (TMA) needs this. If off, there is no such condition.
   bool aligned = true;
-  // How many warps compute: 4 or 8. 0: 8 if a loop carries more sums than the registers of 4 warps hold, otherwise the
-  // assembler's choice.
-  int worker_warps = 0;
 };
 
 // The regions of the program must have been derived (analysis::derive_regions).

@@ -109,6 +109,11 @@ struct Ends {                      // the loops over the iterations taken out at
 // time.
 enum class Pack { at_entry, by_caller };
 
+// Hints to the assembler of tiles (docs/tiles.md): about a launch, and about the loads and stores of a tensor in it.
+enum class LaunchHint { occupancy, cluster, worker_warps };
+enum class AccessHint { latency, tma };
+enum class TileChip { any, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121 };
+
 struct Split {  // what a loop became
   Loop outer, inner;
 };
@@ -236,6 +241,9 @@ class Stage {  // a handle to a stage. Each step returns it, or the loops or sta
   }
   Stage as_tile(std::span<const Loop>, Where = Where::current()) const;
   Stage as_tile(Loop, Factor width, Where = Where::current()) const;
+  // Hints for targets with tiles. They change no value. The stage is computed at the root, so it has a launch of its own.
+  Stage hint_launch(LaunchHint, Factor, TileChip = TileChip::any, Where = Where::current()) const;
+  Stage hint_access(StageRef, AccessHint, Factor, TileChip = TileChip::any, Where = Where::current()) const;
 
   // ---- placement. A Loop belongs to one stage, so the stage need not be named as well
   Stage compute_at(Loop, Where = Where::current()) const;  // inside a loop of its reader, for what an iteration reads

@@ -25,6 +25,7 @@ enum class Opcode : std::uint64_t {
   addi = 3,
   andi = 4,
   assume = 6,
+  atomic_rmw_tko = 8,
   bitcast = 9,
   broadcast = 11,
   ceil = 13,
@@ -40,6 +41,7 @@ enum class Opcode : std::uint64_t {
   for_ = 41,
   ftof = 42,
   ftoi = 43,
+  get_global = 44,
   get_tile_block_id = 48,
   iota = 58,
   itof = 59,
@@ -79,6 +81,17 @@ enum class Opcode : std::uint64_t {
 };
 
 enum Rounding : std::uint64_t { nearest_even = 0, to_zero = 1, down = 2, integer_to_zero = 6 };
+enum Atomically : std::uint64_t {
+  atomic_and,
+  atomic_or,
+  atomic_xor,
+  atomic_add,
+  atomic_add_float,
+  atomic_max,
+  atomic_min,
+  atomic_max_unsigned,
+  atomic_min_unsigned,
+};
 enum Predicate : std::uint64_t { equal, not_equal, less, less_equal, greater, greater_equal };
 
 #ifdef ASHLAR_TILEIR_PLANT

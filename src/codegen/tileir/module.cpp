@@ -2,12 +2,15 @@
 // A tile kernel as a module of bytecode: a magic word, a version, and sections, each with its number, its length and its
 // alignment. The entry tells the facts of its arguments, makes the views, and then runs the body.
 //
-// The format is that of version 13.1, or of 13.3 where a kernel says how many warps compute, as NVIDIA documents it: "Tile IR"
+// The format is that of version 13.1, or of 13.3 where a hint is for every chip or says how many warps compute, as NVIDIA
+// documents it: "Tile IR"
 // (docs.nvidia.com/cuda/tile-ir, sections "Binary format" and "Operations"), the tables of the public repository
 // NVIDIA/cuda-tile, and what later versions add, from the package `cuda-tile`.
+#include <algorithm>
 #include <map>
 
 #include <ashlar/codegen/tileir.h>
+#include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/tileir/code.h"
@@ -24,9 +27,74 @@ namespace tile = ir::tile;
 // What an assumption says of a value.
 enum Fact : std::uint64_t { divisible = 8, bounded = 12 };
 
+// A constant of the kernel by its place among them.
+std::string global_name(const tile::Kernel& k, const tile::Tensor& constant) {
+  return k.name + "_constant" + std::to_string(&constant - k.constants.data());
+}
+
+// The constants of a kernel as globals. A global is a tile of one dimension, so it is padded to a power of two.
+void globals(Bytes& to, const tile::Kernel& k, Types& types, Table& constants, Table& strings) {
+  for (const tile::Tensor& t : k.constants) {
+    const auto elements = static_cast<std::int64_t>(t.data->size()) / t.element.bytes();
+    std::int64_t padded = 1;
+    while (padded < elements) padded *= 2;
+    std::string bytes(reinterpret_cast<const char*>(t.data->data()), t.data->size());
+    bytes.resize(static_cast<std::size_t>(padded * t.element.bytes()));
+    Bytes constant;
+    constant.number(bytes.size());
+    constant.append(bytes);
+    to.number(strings(global_name(k, t)));
+    to.number(types.tile(t.element, {padded}));
+    to.number(constants(constant.data()));
+    to.number(static_cast<std::uint64_t>(t.align));
+    if (types.minor >= 3) to.number(0), to.number(1);  // seen by all modules' names; never written
+  }
+}
+
+// Hints as the format has them: a dictionary by chip, each of one by name.
+class HintWriter {
+ public:
+  HintWriter(Types& types, Table& strings) : types_(types), strings_(strings) {}
+
+  // Behind `to`, without a tag.
+  void append(std::vector<std::uint64_t>& to, const std::vector<ir::Hint>& hints) {
+    std::vector<std::string> chips;
+    for (const ir::Hint& h : hints)
+      if (std::find(chips.begin(), chips.end(), h.chip) == chips.end()) chips.push_back(h.chip);
+    to.push_back(chips.size());
+    for (const std::string& chip : chips) {
+      to.push_back(strings_(chip.empty() ? "default" : chip));
+      to.push_back(dictionary);
+      to.push_back(static_cast<std::uint64_t>(
+          std::count_if(hints.begin(), hints.end(), [&](const ir::Hint& h) { return h.chip == chip; })));
+      for (const ir::Hint& h : hints)
+        if (h.chip == chip) one(to, h);
+    }
+  }
+
+  static constexpr std::uint64_t tag = 11;
+
+ private:
+  enum Tag : std::uint64_t { integer = 1, boolean = 3, dictionary = 10 };
+
+  void one(std::vector<std::uint64_t>& to, const ir::Hint& h) {
+    static constexpr const char* names[] = {"occupancy", "num_cta_in_cga", "num_worker_warps_per_cta", "latency", "allow_tma"};
+    to.push_back(strings_(names[static_cast<int>(h.kind)]));
+    if (h.kind == ir::HintKind::tma)
+      to.push_back(boolean);
+    else
+      to.insert(to.end(), {integer, types_.element(i32)});
+    to.push_back(static_cast<std::uint64_t>(h.value));
+  }
+
+  Types& types_;
+  Table& strings_;
+};
+
 class Entry {
  public:
-  Entry(const tile::Kernel& k, Types& types, Table& constants) : k_(k), code_(types, constants), types_(types) {}
+  Entry(const tile::Kernel& k, Types& types, Table& constants, Table& strings)
+      : k_(k), code_(types, constants), types_(types), strings_(strings), hints_(types, strings) {}
 
   std::uint64_t signature() {
     std::vector<std::uint64_t> arguments;
@@ -39,6 +107,8 @@ class Entry {
     for (const tile::Tensor& t : k_.tensors) values_[t.id] = {code_.argument(), {}};
     for (const tile::Parameter& p : k_.parameters) values_[p.id] = {code_.argument(), {p.type, {}}};
     facts();
+    for (const tile::Tensor& t : k_.constants)
+      values_[t.id] = {code_.emit(Opcode::get_global, types_.pointers(t.element, {}), {strings_(global_name(k_, t))}), {}};
     views();
     body(k_.body);
     code_.emit_all(Opcode::return_, {}, true, {0});
@@ -69,18 +139,51 @@ class Entry {
   void views() {
     for (const tile::View& v : k_.views) {
       const tile::Tensor& t = k_.tensor(v.tensor);
-      if (!tensors_.count(t.id)) {
-        std::vector<std::uint64_t> operands{number(t.id)};
-        for (const auto* list : {&t.extents, &t.strides}) {
-          const std::size_t count = operands.size();
-          operands.push_back(0);
-          for (const tile::Extent& e : *list)
-            if (e.parameter) operands.push_back(number(e.parameter)), ++operands[count];
-        }
-        tensors_[t.id] = code_.emit_all(Opcode::make_tensor_view, {types_.tensor(t)}, true, operands);
-      }
-      views_[v.id] = code_.emit(Opcode::make_partition_view, types_.partition(t, v), {tensors_.at(t.id)});
+      const bool known = v.every.empty() && tensors_.count(t.id);
+      const Number tensor = known ? tensors_.at(t.id) : tensor_view(t, v);
+      if (v.every.empty()) tensors_[t.id] = tensor;
+      views_[v.id] = code_.emit(Opcode::make_partition_view, types_.partition(t, v), {tensor});
     }
+  }
+  Number tensor_view(const tile::Tensor& t, const tile::View& v) {
+    std::vector<std::uint64_t> operands{v.every.empty() ? number(t.id) : first_element(t, v)};
+    for (const auto* list : {&t.extents, &t.strides}) {
+      const std::size_t count = operands.size();
+      operands.push_back(0);
+      for (std::size_t d = 0; d < list->size(); ++d) {
+        const tile::Extent& e = (*list)[d];
+        if (!e.parameter) continue;
+        ++operands[count];
+        operands.push_back(v.every.empty()      ? number(e.parameter)
+                           : list == &t.extents ? elements_of(number(e.parameter), v.every[d])
+                                                : product(number(e.parameter), v.every[d].step));
+      }
+    }
+    return code_.emit_all(Opcode::make_tensor_view, {types_.tensor(t, v)}, true, operands);
+  }
+  // Of every step-th element: the address of the first one, how many there are, and how far apart, in 64 bits.
+  Number wide(Number n) { return code_.emit(Opcode::exti, types_.tile(i64, {}), {1, n}); }
+  Number product(Number n, std::int64_t by) {
+    const Number w = wide(n), factor = code_.constant(ir::int_value(i64, by), {});
+    return code_.emit(Opcode::muli, types_.tile(i64, {}), {0, w, factor});
+  }
+  Number sum(Number a, Number b) { return code_.emit(Opcode::addi, types_.tile(i64, {}), {0, a, b}); }
+  Number elements_of(Number extent, const tile::View::Every& e) {
+    const Number w = wide(extent), rest = code_.constant(ir::int_value(i64, e.step - 1 - e.first), {});
+    const Number most = sum(w, rest), step = code_.constant(ir::int_value(i64, e.step), {});
+    return code_.emit(Opcode::divi, types_.tile(i64, {}), {1, to_zero, most, step});
+  }
+  Number first_element(const tile::Tensor& t, const tile::View& v) {
+    std::optional<Number> offset;
+    for (std::size_t d = 0; d < v.every.size(); ++d) {
+      if (v.every[d].first == 0) continue;
+      const tile::Extent& s = t.strides[d];
+      const Number more = s.parameter ? product(number(s.parameter), v.every[d].first)
+                                      : code_.constant(ir::int_value(i64, s.constant * v.every[d].first), {});
+      offset = offset ? sum(*offset, more) : more;
+    }
+    if (!offset) return number(t.id);
+    return code_.emit(Opcode::offset, types_.pointers(t.element, {}), {number(t.id), *offset});
   }
 
   Number number(Id id) const { return values_.at(id).number; }
@@ -123,24 +226,28 @@ class Entry {
         },
         [&](const tile::Mma& n) { return mma(n, own()); },
         [&](const tile::Load& n) {
-          std::vector<std::uint64_t> fields{0, 0, views_.at(n.view)};  // no options; weak, as what nobody else writes may be
+          std::vector<std::uint64_t> fields = options(0, n.hints);
+          fields.push_back(views_.at(n.view));
           append(fields, numbers(n.at));
           return code_.emit_all(Opcode::load_view_tko, {own(), types_.token()}, true, fields);
         },
         [&](const tile::Store& n) {
-          std::vector<std::uint64_t> fields{0, 0, number(n.value), views_.at(n.view)};
+          std::vector<std::uint64_t> fields = options(0, n.hints);
+          fields.insert(fields.end(), {number(n.value), views_.at(n.view)});
           append(fields, numbers(n.at));
           return code_.emit_all(Opcode::store_view_tko, {types_.token()}, true, fields);
         },
         [&](const tile::Gather& n) {  // with a mask, and what stands in its place
-          return code_.emit_all(Opcode::load_ptr_tko, {own(), types_.token()}, false,
-                                {4 | 8, 0, pointers(n.tensor, n.offsets), number(n.mask), number(n.otherwise)});
+          std::vector<std::uint64_t> fields = options(4 | 8, n.hints);
+          fields.insert(fields.end(), {pointers(n.tensor, n.offsets), number(n.mask), number(n.otherwise)});
+          return code_.emit_all(Opcode::load_ptr_tko, {own(), types_.token()}, false, fields);
         },
         [&](const tile::Scatter& n) {
-          return code_.emit_all(Opcode::store_ptr_tko, {types_.token()}, false,
-                                {4, 0, pointers(n.tensor, n.offsets), number(n.value), number(n.mask)});
+          std::vector<std::uint64_t> fields = options(4, n.hints);
+          fields.insert(fields.end(), {pointers(n.tensor, n.offsets), number(n.value), number(n.mask)});
+          return code_.emit_all(Opcode::store_ptr_tko, {types_.token()}, false, fields);
         },
-        [&](const tile::For& n) { return loop(n); });
+        [&](const tile::Atomic& n) { return atomic(n); }, [&](const tile::For& n) { return loop(n); });
   }
 
   Number block(int axis) {
@@ -153,10 +260,47 @@ class Entry {
     fields.push_back(number(n.value));
     return code_.emit(Opcode::permute, to, fields);
   }
+  // What stands in front of an access's operands: which of them there are, and that its order is weak, as it may be of what
+  // nobody else writes.
+  std::vector<std::uint64_t> options(std::uint64_t flags, const std::vector<ir::Hint>& hints) {
+    std::vector<std::uint64_t> fields{flags | (hints.empty() ? 0u : 2u), 0};
+    if (!hints.empty()) hints_.append(fields, hints);
+    return fields;
+  }
+  // Relaxed, on the device, under a mask.
+  Number atomic(const tile::Atomic& n) {
+    const tile::TileType t = type(n.value);
+    const Number at = pointers(n.tensor, n.offsets);
+    return code_.emit_all(Opcode::atomic_rmw_tko, {types_.tile(t), types_.token()}, false,
+                          {1, 1, 1, atomically(n.op, t.element), at, number(n.value), number(n.mask)});
+  }
+  static Atomically atomically(ir::Op op, Type t) {
+    switch (op) {
+      case ir::Op::add:
+        return t.is_float() ? atomic_add_float : atomic_add;
+      case ir::Op::min:
+        return t.is_signed() ? atomic_min : atomic_min_unsigned;
+      case ir::Op::max:
+        return t.is_signed() ? atomic_max : atomic_max_unsigned;
+      case ir::Op::bit_and:
+        return atomic_and;
+      case ir::Op::bit_or:
+        return atomic_or;
+      case ir::Op::bit_xor:
+        return atomic_xor;
+      default:
+        throw InternalError(std::string("no atomic update of CUDA Tile IR: ") + ir::op_name(op));
+    }
+  }
+  // Of numbers of tf32 the conversion is exact.
+  Number as_tf32(Id value) {
+    return code_.emit(Opcode::ftof, types_.tile_of_tf32(type(value).extents), {nearest_even, number(value)});
+  }
   Number mma(const tile::Mma& n, std::uint64_t to) {
     const Type a = type(n.a).element, b = type(n.b).element;
-    if (a.is_float() && types_.minor < 3) return code_.emit(Opcode::mmaf, to, {number(n.a), number(n.b), number(n.sum)});
-    if (a.is_float()) return code_.emit(Opcode::mmaf, to, {0, number(n.a), number(n.b), number(n.sum)});  // no faster sums
+    const Number left = n.tf32 ? as_tf32(n.a) : number(n.a), right = n.tf32 ? as_tf32(n.b) : number(n.b);
+    if (a.is_float() && types_.minor < 3) return code_.emit(Opcode::mmaf, to, {left, right, number(n.sum)});
+    if (a.is_float()) return code_.emit(Opcode::mmaf, to, {0, left, right, number(n.sum)});  // no faster sums
     return code_.emit(Opcode::mmai, to, {a.is_signed(), b.is_signed(), number(n.a), number(n.b), number(n.sum)});
   }
   Number pointers(Id tensor, Id offsets) {
@@ -228,11 +372,29 @@ class Entry {
   const tile::Kernel& k_;
   Code code_;
   Types& types_;
+  Table& strings_;
+  HintWriter hints_;
   std::map<Id, Known> values_;  // of tensors: their pointers
   std::map<Id, Number> tensors_, views_;
 };
 
-enum Section : std::uint64_t { no_more = 0, of_strings = 1, of_functions = 2, of_constants = 4, of_types = 5 };
+enum Section : std::uint64_t { no_more = 0, of_strings = 1, of_functions = 2, of_constants = 4, of_types = 5, of_globals = 6 };
+
+// Version 13.3 knows how many warps compute, and hints for every chip.
+bool needs_13_3(const std::vector<ir::Hint>& hints) {
+  return std::any_of(hints.begin(), hints.end(),
+                     [](const ir::Hint& h) { return h.chip.empty() || h.kind == ir::HintKind::worker_warps; });
+}
+bool needs_13_3(const tile::Body& body) {
+  return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
+    if (const auto* n = s.as<tile::Load>()) return needs_13_3(n->hints);
+    if (const auto* n = s.as<tile::Store>()) return needs_13_3(n->hints);
+    if (const auto* n = s.as<tile::Gather>()) return needs_13_3(n->hints);
+    if (const auto* n = s.as<tile::Scatter>()) return needs_13_3(n->hints);
+    if (const auto* n = s.as<tile::For>()) return needs_13_3(n->body);
+    return false;
+  });
+}
 
 void section(Bytes& to, Section id, std::size_t alignment, const Bytes& what) {
   to.byte(id | 0x80);  // aligned
@@ -247,7 +409,7 @@ void section(Bytes& to, Section id, std::size_t alignment, const Bytes& what) {
 std::string bytecode(std::span<const tile::Kernel> kernels) {
   int minor = 1;
   for (const tile::Kernel& kernel : kernels)
-    if (kernel.worker_warps) minor = 3;
+    if (needs_13_3(kernel.hints) || needs_13_3(kernel.body)) minor = 3;
   Types types(minor);
   Table constants, strings;
   Bytes functions;
@@ -255,26 +417,31 @@ std::string bytecode(std::span<const tile::Kernel> kernels) {
   for (const tile::Kernel& kernel : kernels) {
     tile::verify(kernel);
     functions.number(strings(kernel.name));
-    Entry entry(kernel, types, constants);
+    Entry entry(kernel, types, constants, strings);
     functions.number(entry.signature());
-    functions.byte(kernel.worker_warps ? 2 | 4 : 2);  // an entry, with hints or without
-    functions.number(0);                              // its line is unknown
-    if (kernel.worker_warps) {                        // hints, by chip: a dictionary for all, of one integer
-      for (const std::uint64_t n :
-           {std::uint64_t{11}, std::uint64_t{1}, strings("default"), std::uint64_t{10}, std::uint64_t{1},
-            strings("num_worker_warps_per_cta"), std::uint64_t{1}, types.element(i32)})
-        functions.number(n);
-      functions.number(static_cast<std::uint64_t>(kernel.worker_warps));
+    functions.byte(kernel.hints.empty() ? 2 : 2 | 4);  // an entry, with hints or without
+    functions.number(0);                               // its line is unknown
+    if (!kernel.hints.empty()) {
+      std::vector<std::uint64_t> hints{HintWriter::tag};
+      HintWriter(types, strings).append(hints, kernel.hints);
+      for (const std::uint64_t n : hints) functions.number(n);
     }
     const Bytes& body = entry.write();
     functions.number(body.size());
     functions.append(body);
   }
 
+  Bytes all_globals;
+  std::size_t count = 0;
+  for (const tile::Kernel& kernel : kernels) count += kernel.constants.size();
+  all_globals.number(count);
+  for (const tile::Kernel& kernel : kernels) globals(all_globals, kernel, types, constants, strings);
+
   Bytes module;
   module.append(std::string("\x7FTileIR\0", 8));
   module.byte(13), module.byte(static_cast<std::uint64_t>(minor)), module.fixed(0, 2);
   section(module, of_functions, 8, functions);
+  if (count) section(module, of_globals, 8, all_globals);
   if (!constants.empty()) section(module, of_constants, 8, constants.section(8));
   section(module, of_types, 4, types.table().section(4));
   section(module, of_strings, 4, strings.section(4));

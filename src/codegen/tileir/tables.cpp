@@ -17,6 +17,7 @@ enum Tag : std::uint64_t {
   tag_f16 = 5,
   tag_bf16 = 6,
   tag_f32 = 7,
+  tag_tf32 = 8,
   tag_f64 = 9,
   tag_e4m3 = 10,
   tag_e5m2 = 11,
@@ -59,9 +60,14 @@ void list(Bytes& to, const std::vector<std::int64_t>& numbers, int bytes) {
   for (const std::int64_t n : numbers) to.fixed(static_cast<std::uint64_t>(n), bytes);
 }
 
-std::vector<std::int64_t> numbers_of(const std::vector<ir::tile::Extent>& extents) {
+// Of a tensor, or of every step-th element of it: so many elements, so far apart.
+std::vector<std::int64_t> numbers_of(const std::vector<ir::tile::Extent>& extents, const ir::tile::View& v, bool apart) {
   std::vector<std::int64_t> numbers;
-  for (const ir::tile::Extent& e : extents) numbers.push_back(e.parameter ? dynamic : e.constant);
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const ir::tile::View::Every e = v.every.empty() ? ir::tile::View::Every{} : v.every[d];
+    const std::int64_t n = extents[d].constant;
+    numbers.push_back(extents[d].parameter ? dynamic : apart ? n * e.step : (n + e.step - 1 - e.first) / e.step);
+  }
   return numbers;
 }
 
@@ -100,18 +106,23 @@ std::uint64_t Types::tile_of(std::uint64_t element, const std::vector<std::int64
 std::uint64_t Types::tile(Type element_type, const std::vector<std::int64_t>& extents) {
   return tile_of(element(element_type), extents);
 }
+std::uint64_t Types::tile_of_tf32(const std::vector<std::int64_t>& extents) {
+  Bytes b;
+  b.number(tag_tf32);
+  return tile_of(table_(b.data()), extents);
+}
 std::uint64_t Types::pointers(Type to, const std::vector<std::int64_t>& extents) {
   Bytes b;
   b.number(tag_pointer);
   b.number(element(to));
   return tile_of(table_(b.data()), extents);
 }
-std::uint64_t Types::tensor(const ir::tile::Tensor& t) {
+std::uint64_t Types::tensor(const ir::tile::Tensor& t, const ir::tile::View& v) {
   Bytes b;
   b.number(tag_tensor_view);
   b.number(element(t.element));
-  list(b, numbers_of(t.extents), 8);
-  list(b, numbers_of(t.strides), 8);
+  list(b, numbers_of(t.extents, v, false), 8);
+  list(b, numbers_of(t.strides, v, true), 8);
   return table_(b.data());
 }
 std::uint64_t Types::partition(const ir::tile::Tensor& t, const ir::tile::View& v) {
@@ -120,7 +131,7 @@ std::uint64_t Types::partition(const ir::tile::Tensor& t, const ir::tile::View& 
   b.number(tag_partition_view);
   if (minor >= 3) b.number(padded);  // what is said of it stands in front
   list(b, v.tile, 4);
-  b.number(tensor(t));
+  b.number(tensor(t, v));
   std::vector<std::int64_t> dimensions;  // of the tensor, in their order
   for (std::size_t d = 0; d < v.tile.size(); ++d) dimensions.push_back(static_cast<std::int64_t>(d));
   list(b, dimensions, 4);

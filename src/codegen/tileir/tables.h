@@ -47,8 +47,9 @@ class Types {
   std::uint64_t token();
   std::uint64_t tile(Type element, const std::vector<std::int64_t>& extents);
   std::uint64_t tile(const ir::tile::TileType& t) { return tile(t.element, t.extents); }
+  std::uint64_t tile_of_tf32(const std::vector<std::int64_t>& extents);
   std::uint64_t pointers(Type element, const std::vector<std::int64_t>& extents);  // a tile of pointers to elements
-  std::uint64_t tensor(const ir::tile::Tensor&);
+  std::uint64_t tensor(const ir::tile::Tensor&, const ir::tile::View&);            // of what the view has of it
   std::uint64_t partition(const ir::tile::Tensor&, const ir::tile::View&);
   std::uint64_t function(const std::vector<std::uint64_t>& arguments);  // without results
   const Table& table() const { return table_; }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <ashlar/ir/tile_build.h>
 
 #include <ashlar/ir/build.h>
@@ -18,20 +19,34 @@ Id Builder::parameter(std::string name, const Facts& facts) {
 Id Builder::tensor(std::string name, Type element, std::vector<Extent> extents, std::vector<Extent> strides, std::int64_t align,
                    bool written) {
   const Id id = kernel_.fresh();
-  kernel_.tensors.push_back({id, std::move(name), element, std::move(extents), std::move(strides), align, written});
+  kernel_.tensors.push_back({id, std::move(name), element, std::move(extents), std::move(strides), align, written, nullptr});
   return id;
 }
 
-Id Builder::view(Id tensor, std::vector<std::int64_t> tile, Outside outside) {
+Id Builder::constant_tensor(std::string name, Type element, const std::vector<std::int64_t>& extents,
+                            std::shared_ptr<const std::vector<std::byte>> data) {
+  Tensor t{kernel_.fresh(), std::move(name), element, {}, {}, 16, false, std::move(data)};
+  std::int64_t stride = 1;
+  for (std::size_t d = extents.size(); d-- > 0;) {
+    t.extents.insert(t.extents.begin(), Extent{0, extents[d]});
+    t.strides.insert(t.strides.begin(), Extent{0, stride});
+    stride *= extents[d];
+  }
+  kernel_.constants.push_back(std::move(t));
+  return kernel_.constants.back().id;
+}
+
+Id Builder::view(Id tensor, std::vector<std::int64_t> tile, Outside outside, std::vector<View::Every> every) {
+  if (std::all_of(every.begin(), every.end(), [](const View::Every& e) { return e == View::Every{}; })) every.clear();
   int of_tensor = 0;
   for (const View& v : kernel_.views) {
-    if (v.tensor == tensor && v.tile == tile && v.outside == outside) return v.id;
+    if (v.tensor == tensor && v.tile == tile && v.outside == outside && v.every == every) return v.id;
     of_tensor += v.tensor == tensor;
   }
   const Id id = kernel_.fresh();
   const std::string& name = kernel_.tensor(tensor).name;
-  kernel_.views.push_back(
-      {id, name + "_tiles" + (of_tensor ? std::to_string(of_tensor + 1) : std::string()), tensor, std::move(tile), outside});
+  kernel_.views.push_back({id, name + "_tiles" + (of_tensor ? std::to_string(of_tensor + 1) : std::string()), tensor,
+                           std::move(tile), outside, std::move(every)});
   return id;
 }
 
@@ -120,16 +135,22 @@ std::vector<Id> Builder::scan(std::vector<Id> values, int dimension, bool revers
   return add_all(results, Scan{std::move(values), dimension, reverse, std::move(identity), std::move(made)});
 }
 
-Id Builder::mma(Id a, Id b, Id sum) { return add(type(sum), Mma{a, b, sum}); }
-Id Builder::load(Id view, std::vector<Id> at) {
+Id Builder::mma(Id a, Id b, Id sum, bool tf32) { return add(type(sum), Mma{a, b, sum, tf32}); }
+Id Builder::load(Id view, std::vector<Id> at, Hints hints) {
   const View& v = kernel_.view(view);
-  return add({kernel_.tensor(v.tensor).element, v.tile}, Load{view, std::move(at)});
+  return add({kernel_.tensor(v.tensor).element, v.tile}, Load{view, std::move(at), std::move(hints)});
 }
-void Builder::store(Id view, std::vector<Id> at, Id value) { add_all({}, Store{view, std::move(at), value}); }
-Id Builder::gather(Id tensor, Id offsets, Id mask, Id otherwise) {
-  return add({kernel_.tensor(tensor).element, type(offsets).extents}, Gather{tensor, offsets, mask, otherwise});
+void Builder::store(Id view, std::vector<Id> at, Id value, Hints hints) {
+  add_all({}, Store{view, std::move(at), value, std::move(hints)});
 }
-void Builder::scatter(Id tensor, Id offsets, Id value, Id mask) { add_all({}, Scatter{tensor, offsets, value, mask}); }
+Id Builder::gather(Id tensor, Id offsets, Id mask, Id otherwise, Hints hints) {
+  return add({kernel_.tensor(tensor).element, type(offsets).extents},
+             Gather{tensor, offsets, mask, otherwise, std::move(hints)});
+}
+void Builder::scatter(Id tensor, Id offsets, Id value, Id mask, Hints hints) {
+  add_all({}, Scatter{tensor, offsets, value, mask, std::move(hints)});
+}
+void Builder::atomic(Id tensor, Op op, Id offsets, Id value, Id mask) { add_all({}, Atomic{tensor, op, offsets, value, mask}); }
 
 std::vector<Id> Builder::loop(Id begin, Id end, Id step, const std::vector<Id>& starts, const Step& body) {
   For made;

@@ -15,7 +15,11 @@ const T& named(const std::vector<T>& list, Id id, const char* what) {
 }
 }  // namespace
 
-const Tensor& Kernel::tensor(Id id) const { return named(tensors, id, "tensor"); }
+const Tensor& Kernel::tensor(Id id) const {
+  for (const Tensor& t : constants)
+    if (t.id == id) return t;
+  return named(tensors, id, "tensor");
+}
 const View& Kernel::view(Id id) const { return named(views, id, "view"); }
 
 bool has_operator(Op op, Type operand) {

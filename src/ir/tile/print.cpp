@@ -39,6 +39,17 @@ struct Writer {
     for (const std::int64_t e : extents) s += (s.empty() ? "" : "x") + std::to_string(e);
     return s;
   }
+  static std::string every(const View& v) {  // " at every (2 from 1, 1 from 0)"
+    std::string s;
+    for (const View::Every& e : v.every)
+      s += (s.empty() ? " at every (" : ", ") + std::to_string(e.step) + " from " + std::to_string(e.first);
+    return s.empty() ? s : s + ")";
+  }
+  static std::string hints(const std::vector<Hint>& list) {  // ", hints: latency 4, tma 0 for sm_90"
+    std::string s;
+    for (const Hint& h : list) s += (s.empty() ? ", hints: " : ", ") + ir::text(h);
+    return s;
+  }
   void line(const std::string& s) { out += std::string(static_cast<std::size_t>(depth) * 2, ' ') + s + "\n"; }
 
   std::string show(const Extent& e) const { return e.parameter ? name(e.parameter) : std::to_string(e.constant); }
@@ -110,15 +121,22 @@ struct Writer {
         [&](const Scan& n) {
           combining(s, n.reverse ? "scan backwards " : "scan ", n.values, n.dimension, n.identity, n.combine);
         },
-        [&](const Mma& n) { one(s, "mma " + name(n.a) + ", " + name(n.b) + ", " + name(n.sum)); },
-        [&](const Load& n) { one(s, "load " + k.view(n.view).name + " at (" + list(n.at) + ")"); },
-        [&](const Store& n) { line("store " + k.view(n.view).name + " at (" + list(n.at) + ") " + name(n.value)); },
+        [&](const Mma& n) { one(s, (n.tf32 ? "mma of tf32 " : "mma ") + name(n.a) + ", " + name(n.b) + ", " + name(n.sum)); },
+        [&](const Load& n) { one(s, "load " + k.view(n.view).name + " at (" + list(n.at) + ")" + hints(n.hints)); },
+        [&](const Store& n) {
+          line("store " + k.view(n.view).name + " at (" + list(n.at) + ") " + name(n.value) + hints(n.hints));
+        },
         [&](const Gather& n) {
           one(s, "gather " + k.tensor(n.tensor).name + "[" + name(n.offsets) + "] where " + name(n.mask) + " else " +
-                     name(n.otherwise));
+                     name(n.otherwise) + hints(n.hints));
         },
         [&](const Scatter& n) {
-          line("scatter " + k.tensor(n.tensor).name + "[" + name(n.offsets) + "] where " + name(n.mask) + " " + name(n.value));
+          line("scatter " + k.tensor(n.tensor).name + "[" + name(n.offsets) + "] where " + name(n.mask) + " " + name(n.value) +
+               hints(n.hints));
+        },
+        [&](const Atomic& n) {
+          line("atomic " + std::string(op_name(n.op)) + " " + k.tensor(n.tensor).name + "[" + name(n.offsets) + "] where " +
+               name(n.mask) + " " + name(n.value));
         },
         [&](const For& n) { loop(s, n); });
   }
@@ -138,14 +156,15 @@ struct Writer {
       parameters += (parameters.empty() ? "" : ", ") + p.name + ": " + ir::text(p.type) +
                     (p.divisor > 1 ? " by " + std::to_string(p.divisor) : "") + (p.not_negative ? " >= 0" : "");
     }
-    line("kernel " + k.name + "(" + parameters + ")" +
-         (k.worker_warps ? " by " + std::to_string(k.worker_warps) + " warps" : ""));
+    line("kernel " + k.name + "(" + parameters + ")" + hints(k.hints));
     ++depth;
-    for (const Tensor& t : k.tensors)
-      line(t.name + ": " + ir::text(t.element) + " [" + show(t.extents) + "] strides (" + show(t.strides) + ")" +
-           (t.align > 1 ? " aligned to " + std::to_string(t.align) : "") + (t.written ? ", written" : ""));
+    for (const auto* list : {&k.tensors, &k.constants})
+      for (const Tensor& t : *list)
+        line(t.name + ": " + ir::text(t.element) + " [" + show(t.extents) + "] strides (" + show(t.strides) + ")" +
+             (t.align > 1 ? " aligned to " + std::to_string(t.align) : "") + (t.written ? ", written" : "") +
+             (t.data ? ", constant" : ""));
     for (const View& v : k.views)
-      line("view " + v.name + " = tiles of " + product(v.tile) + " of " + k.tensor(v.tensor).name +
+      line("view " + v.name + " = tiles of " + product(v.tile) + " of " + k.tensor(v.tensor).name + every(v) +
            (v.outside == Outside::zero ? ", zero outside" : ""));
     --depth;
     body(k.body);

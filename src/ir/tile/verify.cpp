@@ -20,9 +20,9 @@ class Verifier {
   explicit Verifier(const Kernel& k) : k_(k) {}
 
   void run() {
-    at_ = std::to_string(k_.worker_warps) + " worker warps";
-    must(k_.worker_warps == 0 || k_.worker_warps == 4 || k_.worker_warps == 8,
-         "4 or 8 warps compute, or as many as the assembler takes");
+    at_ = "the launch";
+    for (const Hint& h : k_.hints) must(of_launch(h.kind), "a hint about a launch is occupancy, cluster or worker_warps");
+    hints(k_.hints);
     for (const Parameter& p : k_.parameters) {
       at_ = "parameter " + p.name;
       must(usable(p.type) && power_of_two(p.divisor),
@@ -30,10 +30,16 @@ class Verifier {
       must(p.type.is_data_integer() || (p.divisor == 1 && !p.not_negative), "facts are told of integers");
       define({p.id, {p.type, {}}});
     }
-    for (const Tensor& t : k_.tensors) tensor(t);
+    for (const Tensor& t : k_.tensors) {
+      tensor(t);
+      must(!t.data, "an argument has no elements of its own");
+    }
+    for (const Tensor& t : k_.constants) constant(t);
     for (const View& v : k_.views) view(v);
     body(k_.body);
     for (const Id id : read_) must(!written_.count(id), "a tensor is read or written, not both");
+    for (const auto& [id, op] : combined_)
+      must(!read_.count(id) && !written_.count(id), "a tensor that is combined into is not read, and not written otherwise");
   }
 
  private:
@@ -70,11 +76,25 @@ class Verifier {
         must(e.parameter ? scalar(e.parameter, i32) : e.constant > 0,
              "an extent or stride is a parameter of type i32, or positive");
   }
+  void constant(const Tensor& t) {
+    tensor(t);
+    must(t.data && !t.written, "a constant has its elements, which nothing writes");
+    std::int64_t n = 1;
+    for (std::size_t d = t.extents.size(); d-- > 0;) {
+      must(!t.extents[d].parameter && !t.strides[d].parameter && t.strides[d].constant == n, "a constant is dense");
+      n *= t.extents[d].constant;
+    }
+    must(static_cast<std::int64_t>(t.data->size()) == n * t.element.bytes(), "a constant has an element for each place");
+  }
   void view(const View& v) {
     at_ = "view " + v.name;
     must(v.tile.size() == k_.tensor(v.tensor).extents.size() && !v.tile.empty(),
          "a view has an extent for each dimension of its tensor");
     for (const std::int64_t e : v.tile) must(power_of_two(e), "extents are powers of two");
+    must(v.every.empty() || v.every.size() == v.tile.size(), "a view has a step for each dimension, or none");
+    for (const View::Every& e : v.every)
+      must(e.step >= 1 && e.step <= 1 << 20 && e.first >= 0 && e.first < e.step,
+           "a step of a view is from 1 to 2^20, and the first element lies before the second");
   }
 
   void body(const Body& list) {
@@ -84,14 +104,14 @@ class Verifier {
     }
   }
   std::string describe(const Stmt& s) const {
-    std::string what =
-        s.visit([](const Constant&) { return "a constant"; }, [](const Iota&) { return "an iota"; },
-                [](const BlockIndex&) { return "a block index"; }, [](const Apply& n) { return op_name(n.op); },
-                [](const Broadcast&) { return "a broadcast"; }, [](const Reshape&) { return "a reshape"; },
-                [](const Permute&) { return "a permute"; }, [](const Reduce&) { return "a reduce"; },
-                [](const Scan&) { return "a scan"; }, [](const Mma&) { return "an mma"; }, [](const Load&) { return "a load"; },
-                [](const Store&) { return "a store"; }, [](const Gather&) { return "a gather"; },
-                [](const Scatter&) { return "a scatter"; }, [](const For&) { return "a loop"; });
+    std::string what = s.visit([](const Constant&) { return "a constant"; }, [](const Iota&) { return "an iota"; },
+                               [](const BlockIndex&) { return "a block index"; }, [](const Apply& n) { return op_name(n.op); },
+                               [](const Broadcast&) { return "a broadcast"; }, [](const Reshape&) { return "a reshape"; },
+                               [](const Permute&) { return "a permute"; }, [](const Reduce&) { return "a reduce"; },
+                               [](const Scan&) { return "a scan"; }, [](const Mma&) { return "an mma"; },
+                               [](const Load&) { return "a load"; }, [](const Store&) { return "a store"; },
+                               [](const Gather&) { return "a gather"; }, [](const Scatter&) { return "a scatter"; },
+                               [](const Atomic&) { return "an atomic update"; }, [](const For&) { return "a loop"; });
     for (const Result& r : s.results) what += (&r == s.results.data() ? " that gives " : ", ") + text(r.type);
     return what;
   }
@@ -131,18 +151,21 @@ class Verifier {
               numbers(n.view, n.at);
               read_.insert(k_.view(n.view).tensor);
               must(result() == held(n.view), "a load gives the tiles of its view");
+              of_access(n.hints, true);
             },
             [&](const Store& n) {
               results(0);
               numbers(n.view, n.at);
               write(k_.view(n.view).tensor);
               must(type(n.value) == held(n.view), "a store takes a tile of its view");
+              of_access(n.hints, true);
             },
             [&](const Gather& n) {
               offsets(n.offsets, n.mask);
               read_.insert(n.tensor);
               must(result() == TileType{k_.tensor(n.tensor).element, type(n.offsets).extents} && type(n.otherwise) == result(),
                    "a gather gives elements of its tensor, one for each offset");
+              of_access(n.hints, false);
             },
             [&](const Scatter& n) {
               results(0);
@@ -150,6 +173,11 @@ class Verifier {
               write(n.tensor);
               must(type(n.value) == TileType{k_.tensor(n.tensor).element, type(n.offsets).extents},
                    "a scatter takes elements of its tensor, one for each offset");
+              of_access(n.hints, false);
+            },
+            [&](const Atomic& n) {
+              results(0);
+              atomic(n);
             },
             [&](const For& n) { loop(s, n); });
     for (const Result& r : s.results) define(r);
@@ -223,6 +251,7 @@ class Verifier {
              a.extents[0] == result.extents[0] && a.extents[1] == b.extents[0] && b.extents[1] == result.extents[1],
          "an mma adds m x k times k x n to m x n");
     const Type t = a.element, s = result.element;
+    must(!n.tf32 || (t == f32 && b.element == f32), "factors that are numbers of tf32 are held as f32");
     const bool halves = (t == f16 || t == bf16) && b.element == t && (s == f32 || (t == f16 && s == f16));
     const bool bytes = (t == e4m3 || t == e5m2) && b.element == t && s == f32;
     const bool wide = (t == f32 || t == f64) && b.element == t && s == t;
@@ -234,6 +263,34 @@ class Verifier {
   void numbers(Id view, const std::vector<Id>& at) const {
     must(at.size() == k_.view(view).tile.size(), "a tile has a number for each dimension");
     for (const Id id : at) must(scalar(id, i32), "the numbers of a tile are scalars of type i32");
+  }
+  // At most one hint of a kind for each chip, of a value that the chip takes.
+  void hints(const std::vector<Hint>& list) const {
+    std::set<std::pair<HintKind, std::string>> seen;
+    for (const Hint& h : list) {
+      must(seen.emplace(h.kind, h.chip).second, "a chip has one hint of a kind");
+      must(hint_expected(h).empty(), "a hint has a value that its chip takes");
+    }
+  }
+  void of_access(const std::vector<Hint>& list, bool view) const {
+    hints(list);
+    for (const Hint& h : list)
+      must(h.kind == HintKind::latency || (h.kind == HintKind::tma && view),
+           "a hint about an access is its latency or, of a tile of a view, tma");
+  }
+  void atomic(const Atomic& n) {
+    offsets(n.offsets, n.mask);
+    const Tensor& t = k_.tensor(n.tensor);
+    must(t.written, "a tensor that is stored to is declared as written");
+    must(type(n.value) == TileType{t.element, type(n.offsets).extents},
+         "an atomic update takes elements of its tensor, one for each offset");
+    const bool integer = t.element.is_data_integer() && t.element.bits >= 32;
+    const bool kinds = n.op == Op::add || n.op == Op::min || n.op == Op::max || n.op == Op::bit_and || n.op == Op::bit_or ||
+                       n.op == Op::bit_xor;
+    must(integer ? kinds : n.op == Op::add && (t.element == f32 || t.element == f64),
+         "memory combines integers of 32 and 64 bits, and adds f32 and f64");
+    const auto [it, first] = combined_.emplace(n.tensor, n.op);
+    must(first || it->second == n.op, "a tensor is combined into by one operator");
   }
   void write(Id tensor) {
     must(k_.tensor(tensor).written, "a tensor that is stored to is declared as written");
@@ -262,7 +319,8 @@ class Verifier {
   const Kernel& k_;
   std::map<Id, TileType> values_;  // in sight
   std::set<Id> read_, written_;    // tensors
-  std::string at_;                 // what is looked at
+  std::map<Id, Op> combined_;
+  std::string at_;  // what is looked at
 };
 
 }  // namespace

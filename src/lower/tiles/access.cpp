@@ -20,6 +20,7 @@ namespace ashlar::lowering {
 // What is left of the first to the second side of a comparison: positive, or at least 0 of `le`, where it holds.
 Expr margin(const Expr& c) {
   const auto sides = ir::args_of(c);
+  if (!ir::is_comparison(ir::op_of(c)) || !sides[0].type().is_index()) return Expr();
   switch (ir::op_of(c)) {
     case Op::lt:
       return ir::sub(sides[1], sides[0]);
@@ -32,6 +33,23 @@ Expr margin(const Expr& c) {
     default:
       return Expr();
   }
+}
+
+// c where an index moves by c with each position of a dimension; 0 where it moves otherwise.
+std::int64_t BlockLowering::step_of(const Expr& moved, Id axis) const {
+  if (ir::is(moved, Op::var) && moved.node()->id == axis) return 1;
+  constexpr std::int64_t most = 1 << 10;
+  std::int64_t step = 0;
+  const Expr once = analysis::simplify(ir::substitute(moved, {{axis, ir::index(1)}}), facts_);
+  if (!ir::is_int(once, &step) || step < 1 || step > most) return 0;
+  const Expr rest = analysis::simplify(ir::sub(moved, ir::mul(ir::index(step), ir::axis_var(p_, axis))), facts_);
+  return ir::is_int(rest, std::int64_t{0}) ? step : 0;
+}
+
+std::vector<ir::tile::View::Every> BlockLowering::every(const std::vector<Place>& at) {
+  std::vector<ir::tile::View::Every> all;
+  for (const Place& p : at) all.push_back(p.every);
+  return all;
 }
 
 std::optional<std::vector<BlockLowering::Place>> BlockLowering::places(const std::vector<Expr>& index,
@@ -56,10 +74,13 @@ std::optional<std::vector<BlockLowering::Place>> BlockLowering::places(const std
     const TileDimension& d = dims[*place.along];
     const Expr first = analysis::simplify(ir::substitute(i, {{d.axis, ir::index(0)}}), facts_);
     const Expr moved = analysis::simplify(ir::sub(i, first), facts_);
-    if (!ir::is(moved, Op::var) || moved.node()->id != d.axis) return std::nullopt;
+    const std::int64_t step = step_of(moved, d.axis);
     const analysis::Congruence c = analysis::congruence(first, facts_);
-    if (c.modulus % d.width || c.remainder % d.width) return std::nullopt;
-    place.number = analysis::simplify(ir::div(first, ir::index(d.width)), facts_);
+    if (step == 0 || c.modulus % (step * d.width)) return std::nullopt;
+    const std::int64_t from = ((c.remainder % (step * d.width)) + step * d.width) % (step * d.width);
+    if (from >= step) return std::nullopt;
+    place.every = {step, from};
+    place.number = analysis::simplify(ir::div(first, ir::index(step * d.width)), facts_);
     all.push_back(place);
   }
   return all;
@@ -110,6 +131,7 @@ std::vector<Expr> BlockLowering::in_memory(Id buffer, std::span<const Expr> inde
 }
 
 Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
+  if (const std::optional<Id> before = step_before(e, dims)) return *before;
   if (defined_) outside = Outside::zero;
   const ir::Buffer& b = memory(e.node()->id);
   if (const auto it = stages_.find(b.id); it != stages_.end()) return read_stage(e, it->second, dims);
@@ -118,7 +140,7 @@ Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
     refuse("tiles", "a stage that is computed in the block, as a tile, before it is read (compute_at)",
            b.name + ", which is computed elsewhere, or piece by piece in a serial loop", where);
   const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
-  if (b.role == ir::Role::constant) return chosen_of(b, index, dims, where);
+  if (b.role == ir::Role::constant && elements_of(b) <= most_chosen) return chosen_of(b, index, dims, where);
   auto at = index.empty() ? std::nullopt : places(index, dims);  // of a single element there is no view
   if (at && chosen_ && !in_grid(b, index, *at, dims)) at.reset();
   Id value = at ? load_tile(b, *at, dims, outside, where) : gather(e, dims);
@@ -126,19 +148,24 @@ Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
   return b_.apply(Op::ne, {value, b_.integer(u8, 0, b_.type(value).extents)});
 }
 
-// An element of a constant: a choice among all of them, by its number. Along loops that are no dimensions it is a scalar's.
-Id BlockLowering::chosen_of(const ir::Buffer& b, const std::vector<Expr>& index, const Dimensions& dims, Where where) {
-  constexpr std::int64_t most = 256;
-  Expr number = ir::index(0);
+// Of a constant that the kernel holds: 0 where an extent is.
+std::int64_t BlockLowering::elements_of(const ir::Buffer& b) {
   std::int64_t count = 1;
-  for (std::size_t d = 0; d < index.size(); ++d) {
+  for (const Expr& e : b.extents) {
     std::int64_t n = 0;
-    ir::is_int(b.extents[d], &n);
-    number = ir::add(ir::mul(number, ir::index(n)), index[d]), count *= n;
+    ir::is_int(e, &n), count *= n;
   }
-  if (count > most || b.type.is_packed() || !b.layout.map.empty())
-    refuse("tiles", "constants of at most " + std::to_string(most) + " elements (pass it as an argument)",
-           b.name + " of " + std::to_string(count), where);
+  return count;
+}
+
+// An element of a small constant: a choice among all of them, by its number. Along loops that are no dimensions it is a
+// scalar's.
+Id BlockLowering::chosen_of(const ir::Buffer& b, const std::vector<Expr>& index, const Dimensions& dims, Where where) {
+  Expr number = ir::index(0);
+  for (std::size_t d = 0; d < index.size(); ++d) number = ir::add(ir::mul(number, b.extents[d]), index[d]);
+  const std::int64_t count = elements_of(b);
+  if (b.type.is_packed() || !b.layout.map.empty())
+    refuse("tiles", "constants as they were defined, with elements of at least a byte", b.name, where);
   const auto element = [&](std::int64_t n) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, b.data->data() + n * b.type.bytes(), static_cast<std::size_t>(b.type.bytes()));
@@ -174,8 +201,8 @@ Id BlockLowering::load_tile(const ir::Buffer& b, const std::vector<Place>& at, c
     extents.push_back(p.along ? dims[*p.along].width : 1);
     numbers.push_back(scalar(p.number));
   }
-  const Id view = b_.view(tensor_of(b, where), extents, outside);
-  return spread_out(b_.load(view, numbers), at, dims);
+  const Id view = b_.view(tensor_of(b, where), extents, outside, every(at));
+  return spread_out(b_.load(view, numbers, hints(b.id, true)), at, dims);
 }
 
 Id BlockLowering::read_stage(const Expr& e, const StageTile& stage, const Dimensions& dims) {
@@ -238,7 +265,7 @@ Id BlockLowering::gather(const Expr& e, const Dimensions& dims) {
   for (const TileDimension& d : dims) extents.push_back(d.width);
   const ir::Value zero = element.is_float() ? ir::float_value(element, 0) : ir::int_value(element, 0);
   std::swap(around, done_);
-  return b_.gather(tensor, at, where, b_.constant(zero, extents));
+  return b_.gather(tensor, at, where, b_.constant(zero, extents), hints(b.id, false));
 }
 
 // Does the condition say no more than that the index lies below the extent of one of its dimensions?
@@ -265,11 +292,11 @@ void BlockLowering::store(const ir::Buffer& b, const std::vector<Expr>& index, I
       extents.push_back(p.along ? dims[*p.along].width : 1);
       numbers.push_back(scalar(p.number));
     }
-    const Id view = b_.view(tensor, extents);
-    return b_.store(view, numbers, gathered_in(value, *at, dims));
+    const Id view = b_.view(tensor, extents, Outside::unspecified, every(*at));
+    return b_.store(view, numbers, gathered_in(value, *at, dims), hints(b.id, true));
   }
   const Id where = full(mask(conditions, dims), dims), offset = offsets(b, index, dims);
-  b_.scatter(tensor, offset, value, where);
+  b_.scatter(tensor, offset, value, where, hints(b.id, false));
 }
 
 }  // namespace ashlar::lowering

@@ -4,6 +4,8 @@
 // each loop's variable is, which loops are dimensions of tiles, and which stages are values.
 //
 //   walk.cpp      loops, nests and the accumulators that loops over terms carry
+//   steps.cpp     recurrences: what a step reads of those before it, and scans along a tile
+//   updates.cpp   scatters and atomic reductions: a launch for the starting values, and one that combines into them
 //   formula.cpp   expressions as operations on tiles
 //   access.cpp    which tile of a view an access is, or which addresses; stages that are values
 //   product.cpp   sums of products as mma
@@ -26,7 +28,8 @@
 
 namespace ashlar::lowering {
 
-constexpr std::int64_t line_bytes = 16;  // what copies of tiles need rows to begin at multiples of
+constexpr std::int64_t most_chosen = 256;  // elements of a constant; the kernel has a larger one in memory
+constexpr std::int64_t line_bytes = 16;    // what copies of tiles need rows to begin at multiples of
 
 // A loop that is a dimension of tiles.
 struct TileDimension {
@@ -57,6 +60,10 @@ using StoredStages = std::map<ir::Id, StoredStage>;
 
 Expr with_common_sums(const Expr& choice);  // arms.cpp
 
+// The launches of a nest at the root: itself; of a scatter, or of a reduction whose blocks share elements, the part that starts
+// the elements, and the part that combines into them.
+std::vector<ir::Stmt> pieces_of(const ir::Program&, const ir::Stmt& root);
+
 class BlockLowering {
  public:
   BlockLowering(const ir::Program& p, const TileOptions& options, const StoredStages& stored, std::string name)
@@ -76,10 +83,15 @@ class BlockLowering {
     const ir::Stage* stage = nullptr;
     Dimensions spatial, terms;  // of its tiles, in the order of its iteration variables
     std::vector<std::optional<std::size_t>>
-        at;                   // for each dimension of the stage: which of `spatial` it is; none: a single place
-    std::vector<Id> sums;     // what is accumulated so far, a component each; empty before the first term
-    ir::Substitution values;  // of its iteration variables
-    Where where = {};         // of the call that made it tiles; of the stage where there was none
+        at;                // for each dimension of the stage: which of `spatial` it is; none: a single place
+    std::vector<Id> sums;  // what is accumulated so far, a component each; empty before the first term
+    // Of a recurrence: how many steps back it reads, and the values of those steps, the last one first, a component each.
+    std::size_t back = 0;
+    std::vector<Id> previous;
+    std::optional<std::size_t> scanned;  // which of `spatial` a scan runs along inside of a tile
+    ir::Piece piece = ir::Piece::whole;  // of the block
+    ir::Substitution values;             // of its iteration variables
+    Where where = {};                    // of the call that made it tiles; of the stage where there was none
   };
 
   // ---- launch.cpp
@@ -87,6 +99,7 @@ class BlockLowering {
   Id parameter(const std::string& name, const Expr& value);
   Id stride(const ir::Buffer&, int dim);
   Id tensor_of(const ir::Buffer&, Where);
+  Id constant_tensor(const ir::Buffer&);
   ir::tile::Extent extent(const std::string& name, const Expr&);
 
   // ---- walk.cpp
@@ -109,6 +122,21 @@ class BlockLowering {
   std::vector<Expr> of_points() const;
   Path to_block() const;
   Id zero(Type, const Dimensions&);  // a tile of zeros
+
+  // ---- steps.cpp
+  void describe_steps(Current&) const;
+  bool is_step(const Current&, const ir::Axis&) const;
+  void start_steps();
+  std::optional<Id> step_before(const Expr& load, const Dimensions&);
+  void step(const std::vector<Expr>& points, const std::vector<Expr>& some_point);
+  std::vector<Id> scan(const std::vector<Expr>& points, std::vector<Id>& last);
+  Id last_of(Id value, std::size_t along);
+
+  // ---- updates.cpp
+  void scatter_terms();
+  void update(const ir::Buffer&, const std::vector<Expr>& index, Id value, const std::vector<Expr>& conditions,
+              const Dimensions&);
+  ir::Value identity(std::size_t component) const;
   void find_indices();
   Current& now() { return *nests_.back(); }
 
@@ -130,12 +158,18 @@ class BlockLowering {
   struct Place {  // of an index: in which tile of its dimension, and along which dimension of the value the tile lies
     std::optional<std::size_t> along;
     Expr number;
+    ir::tile::View::Every every = {};  // of the dimension, the elements that tiles are made of
   };
   std::optional<std::vector<Place>> places(const std::vector<Expr>& index, const Dimensions&) const;
+  std::vector<ir::Hint> hints(Id buffer, bool view);  // about an access to it
+  void hints_of_launch();
+  std::int64_t step_of(const Expr& moved, Id axis) const;
+  static std::vector<ir::tile::View::Every> every(const std::vector<Place>&);
   const ir::Buffer& memory(Id buffer) const;                                  // as this launch sees it
   std::vector<Expr> in_memory(Id buffer, std::span<const Expr> index) const;  // counted from its first element
   bool in_grid(const ir::Buffer&, const std::vector<Expr>& index, const std::vector<Place>&, const Dimensions&) const;
   Id load(const Expr&, const Dimensions&, Outside = Outside::unspecified);
+  static std::int64_t elements_of(const ir::Buffer& constant);
   Id chosen_of(const ir::Buffer& constant, const std::vector<Expr>& index, const Dimensions&, Where);
   Id load_tile(const ir::Buffer&, const std::vector<Place>&, const Dimensions&, Outside, Where);
   Id read_stage(const Expr& load, const StageTile&, const Dimensions&);
@@ -180,8 +214,10 @@ class BlockLowering {
   ir::Substitution single_;                              // variables of loops that run once
   Type index_ = i64;                                     // what indices are computed in
   bool chosen_ = false;                                  // inside of an arm of a choice
-  bool defined_ = false;  // elements outside of a tensor decide where memory is accessed: they are 0
-  std::set<Id> indices_;  // buffers whose elements do
+  bool defined_ = false;                 // elements outside of a tensor decide where memory is accessed: they are 0
+  std::set<Id> indices_;                 // buffers whose elements do
+  Id launched_ = 0;                      // the stage whose launch it is
+  std::set<const ir::TileHint*> taken_;  // of those about accesses
 };
 
 }  // namespace ashlar::lowering

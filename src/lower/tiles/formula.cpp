@@ -146,6 +146,7 @@ Id BlockLowering::scalar(const Expr& e) {
   if (ir::is(e, Op::in_range)) return scalar(ir::args_of(e)[0]);
   if (of_host(e)) return parameter("size" + std::to_string(launch_.parameters.size()), e);
   const Op op = ir::op_of(e);
+  if (op == Op::cast && !ir::has_load(e)) return scalar_by_64(e);  // a number of a loop as a condition: bool_(i)
   if (ir::is_comparison(op) || op == Op::div || op == Op::mod || op == Op::min || op == Op::max)
     for (const Expr& a : ir::args_of(e))
       if (a.type().is_index() && !ir::has_load(a) && !fits(a, true)) return scalar_by_64(e);
@@ -156,7 +157,7 @@ Id BlockLowering::scalar(const Expr& e) {
   return b_.apply(op, std::move(args));
 }
 
-// The result fits, but not what it is computed of.
+// Where the result fits, but not what it is computed of; or that is of another type.
 Id BlockLowering::scalar_by_64(const Expr& e) {
   std::map<const ir::Node*, Id> around;
   std::swap(around, done_);
@@ -196,7 +197,8 @@ std::vector<Id> BlockLowering::combined(const std::vector<Id>& so_far, const std
   }
   done_.clear();
   std::vector<Id> result;
-  for (const Expr& e : ir::combine(stage.reducer, left, right)) result.push_back(tile(spelled(e), dims));
+  for (const Expr& e : ir::combine(stage.is_recurrence() ? stage.scan : stage.reducer, left, right))
+    result.push_back(tile(spelled(e), dims));
   done_.clear();
   locals_.clear();
   return result;

@@ -63,16 +63,36 @@ Id BlockLowering::stride(const ir::Buffer& b, int dim) {
   return e.constant == 1 ? Id{0} : b_.integer(i32, e.constant);
 }
 
+Id BlockLowering::constant_tensor(const ir::Buffer& b) {
+  std::vector<std::int64_t> extents;
+  for (const Expr& e : b.extents) {
+    extents.push_back(0);
+    ir::is_int(e, &extents.back());
+  }
+  const Id id = b_.constant_tensor(b.name, b.type.is_bool() ? u8 : b.type, extents, b.data);
+  std::int64_t dense = 1;
+  std::vector<ir::tile::Extent> strides(extents.size());
+  for (std::size_t d = extents.size(); d-- > 0;) strides[d] = {0, dense}, dense *= extents[d];
+  strides_[b.id] = strides;
+  return tensors_[b.id] = id;
+}
+
 Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
   if (const auto it = tensors_.find(b.id); it != tensors_.end()) return it->second;
   if (!b.layout.map.empty() || !b.layout.strides.empty() || b.packed_by_caller)
     refuse("tiles", "arguments without a layout of their own", b.name, where);
   if (b.type.is_packed()) refuse("tiles", "elements of at least a byte", b.name + " of " + ir::text(b.type), where);
+  if (b.role == ir::Role::constant) return constant_tensor(b);
   const std::size_t rank = b.extents.size();
   const std::int64_t bytes = b.type.bytes(), unit = options_.aligned ? std::max<std::int64_t>(1, line_bytes / bytes) : 1;
   std::vector<ir::tile::Extent> extents, strides;
-  for (std::size_t d = 0; d < rank; ++d)
-    extents.push_back(extent(b.name + "_extent" + std::to_string(d), analysis::simplify(b.extents[d], facts_)));
+  std::vector<Expr> lengths;  // of an empty box of a stage an extent may be negative, of a tensor none
+  for (std::size_t d = 0; d < rank; ++d) {
+    const Expr e = analysis::simplify(b.extents[d], facts_);
+    const bool sure = analysis::can_prove(ir::ge(e, ir::index(0)), facts_);
+    lengths.push_back(sure ? e : analysis::simplify(ir::max(e, ir::index(0)), facts_));
+    extents.push_back(extent(b.name + "_extent" + std::to_string(d), lengths[d]));
+  }
   Expr dense = ir::index(1);
   strides.assign(rank, {0, 1});
   for (std::size_t d = rank; d-- > 0;) {
@@ -80,7 +100,7 @@ Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
     const bool last = d + 1 == rank;
     if (b.order == ir::Buffer::Order::dense) {
       strides[d] = extent(name, dense);
-      dense = analysis::simplify(ir::mul(dense, b.extents[d]), facts_);
+      dense = analysis::simplify(ir::mul(dense, lengths[d]), facts_);
     } else if (!last || b.order == ir::Buffer::Order::any) {
       const Id id = b_.parameter(name, {.type = i32, .divisor = last ? 1 : unit, .not_negative = true});
       parameters_.push_back(id);
@@ -142,12 +162,46 @@ void BlockLowering::find_indices() {
   }
 }
 
+// Those about an access to the buffer by the launch.
+std::vector<ir::Hint> BlockLowering::hints(Id buffer, bool view) {
+  std::vector<ir::Hint> list;
+  for (const ir::TileHint& h : p_.hints) {
+    if (h.stage != launched_ || h.buffer != buffer || (h.hint.kind == ir::HintKind::tma && !view)) continue;
+    taken_.insert(&h);
+    list.push_back(h.hint);
+  }
+  return list;
+}
+
+// Those about the launch; 8 warps for many sums, where the schedule says nothing.
+void BlockLowering::hints_of_launch() {
+  const std::string of = p_.stage(launched_).name;
+  bool warps = false;
+  for (const ir::TileHint& h : p_.hints) {
+    if (h.stage != launched_) continue;
+    const bool tma = h.hint.kind == ir::HintKind::tma;
+    if (h.buffer && !taken_.count(&h))  // or a step removed it
+      refuse("hint_access",
+             tma ? "a tensor that the launch of " + of + " loads or stores by tiles of a view"
+                 : "a tensor that the launch of " + of + " loads or stores",
+             (p_.buffers.count(h.buffer) ? p_.buffer(h.buffer).name : "one that is gone") +
+                 (tma ? ", whose elements are accessed one by one" : ""),
+             h.where);
+    if (h.buffer) continue;
+    launch_.kernel.hints.push_back(h.hint);
+    warps = warps || (h.hint.kind == ir::HintKind::worker_warps && h.hint.chip.empty());
+  }
+  if (const int n = warps_for(launch_.kernel.body); n && !warps)
+    launch_.kernel.hints.push_back({ir::HintKind::worker_warps, n, ""});
+}
+
 TileLaunch BlockLowering::run(const Stmt& root) {
+  launched_ = root.get<NestStmt>().stage;
   find_indices();
   path_.push_back(&root);
   nest(root);
   launch_.kernel = std::move(b_).kernel();
-  launch_.kernel.worker_warps = options_.worker_warps ? options_.worker_warps : warps_for(launch_.kernel.body);
+  hints_of_launch();
   for (Expr& e : launch_.grid)
     if (e.empty()) e = ir::index(1);
   launch_.where = root.where;
@@ -199,6 +253,14 @@ std::string entry_name(std::string name, std::set<std::string>& names) {
 std::vector<TileLaunch> lower_to_tiles(const ir::Program& p, const TileOptions& options) {
   if (!p.variants.empty())
     ashlar::refuse("tiles", "a program without variants", "one that was specialized", p.variants[0].where);
+  for (const ir::TileHint& h : p.hints)
+    if (std::none_of(p.body.begin(), p.body.end(), [&](const ir::Stmt& s) { return ir::is_nest_of(s, h.stage); })) {
+      const auto stage = p.stages.find(h.stage);
+      ashlar::refuse(h.buffer ? "hint_access" : "hint_launch", "a stage with a launch of its own",
+                     stage == p.stages.end() ? "one that is no longer computed"
+                                             : stage->second.name + ", which is computed inside of another one",
+                     h.where);
+    }
   std::vector<TileLaunch> launches;
   std::set<std::string> names;
   lowering::StoredStages stored;
@@ -211,8 +273,13 @@ std::vector<TileLaunch> lower_to_tiles(const ir::Program& p, const TileOptions& 
   for (const ir::Stmt& s : p.body) {
     const ir::NestStmt* nest = s.as<ir::NestStmt>();
     if (!nest) continue;
-    const std::string name = entry_name(nests == 1 ? p.name : p.name + "_" + p.stage(nest->stage).name, names);
-    launches.push_back(lowering::BlockLowering(p, options, stored, name).run(s));
+    const std::string base = nests == 1 ? p.name : p.name + "_" + p.stage(nest->stage).name;
+    const std::vector<ir::Stmt> pieces = lowering::pieces_of(p, s);
+    for (const ir::Stmt& piece : pieces) {
+      const bool init = pieces.size() == 2 && &piece == pieces.data();
+      launches.push_back(
+          lowering::BlockLowering(p, options, stored, entry_name(init ? base + "_init" : base, names)).run(piece));
+    }
     for (const ir::Id id : p.stage(nest->stage).buffers) {  // what later launches read
       ir::Buffer b = p.buffer(id);
       const std::vector<Expr> begin(b.extents.size(), ir::index(0));

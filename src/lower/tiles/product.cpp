@@ -6,10 +6,13 @@
 //
 //   y[o, h, w] = sum over c, s of f32(K[o, c, s]) * f32(x[c, h, w + s])      o x (c s) by (c s) x (h w)
 //
+//   C[i, j] = sum over k of tf32(A[i, k]) * tf32(B[k, j])    mma of tf32, where both factors are rounded to it
+//
 // Beyond the last term both factors are 0: by the view, where that ends there, or by a choice.
 #include <algorithm>
 
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/tf32.h>
 
 #include "lower/nodes.h"
 #include "lower/tiles/block.h"
@@ -99,12 +102,13 @@ bool BlockLowering::multiply(const Expr& term, const std::vector<Expr>& conditio
     (first ? rows : columns).push_back(d);
   }
   if (rows.empty() || columns.empty()) return false;
+  const bool tf32 = x.type() == f32 && ir::rounded_to_tf32(x) && ir::rounded_to_tf32(y);
   const std::int64_t m = elements(rows), n = elements(columns), k = elements(c.terms);
   const Id a = b_.reshape(factor(left, joined(rows, c.terms), conditions), {m, k});
   const Id b = b_.reshape(factor(right, joined(c.terms, columns), conditions), {k, n});
   const std::vector<std::int64_t> extents = b_.type(c.sums[0]).extents;
   const Id before = b_.reshape(c.sums[0], {m, n});
-  c.sums[0] = b_.reshape(b_.mma(a, b, before), extents);
+  c.sums[0] = b_.reshape(b_.mma(a, b, before, tf32), extents);
   return true;
 }
 

@@ -47,9 +47,7 @@ void BlockLowering::describe(Current& c, const Stmt& s) const {
   c.nest = &s.get<NestStmt>();
   c.stage = &p_.stage(c.nest->stage);
   c.where = c.stage->where;
-  if (c.stage->is_recurrence() || c.stage->scatters())
-    refuse("tiles", "stages whose points are computed each by itself",
-           c.stage->name + (c.stage->scatters() ? ", a scatter" : ", a recurrence, whose steps follow one another"), c.where);
+  if (c.stage->is_recurrence()) describe_steps(c);
   c.values = ir::iter_values(p_, *c.nest);
   std::vector<const Stmt*> own;  // the loops from the nest to the block
   const std::vector<Stmt>* list = &c.nest->body;
@@ -63,6 +61,7 @@ void BlockLowering::describe(Current& c, const Stmt& s) const {
       }
     if (!next) throw InternalError("a nest without a block: " + c.stage->name);
     found = next->is<BlockStmt>();
+    if (found) c.piece = next->get<BlockStmt>().piece;
     if (!found) own.push_back(next), list = &next->body();
   }
   bool tiles = false, terms = false;
@@ -78,12 +77,15 @@ void BlockLowering::describe(Current& c, const Stmt& s) const {
     if (is_tile(*l) && l->body().size() != 1)
       refuse("as_tile", "nothing but the stage itself inside of a dimension", "another stage (compute it further out)",
              l->where);
-    if (terms && !axis.reduce && !is_tile(*l) && !ir::is_int(known(axis.extent), 1))
-      refuse("tiles", "sums that a block keeps as tiles: no loop over points inside of one over terms, but as a dimension",
+    if (terms && !axis.reduce && !is_step(c, axis) && !is_tile(*l) && !c.stage->scatters() &&
+        !ir::is_int(known(axis.extent), 1))
+      refuse("tiles",
+             c.back ? "steps that a block keeps as tiles: no loop over points inside of one over steps, but as a dimension"
+                    : "sums that a block keeps as tiles: no loop over points inside of one over terms, but as a dimension",
              axis.name + " of " + c.stage->name, l->where);
     if (is_tile(*l) && !tiles) c.where = l->where;
     tiles = tiles || is_tile(*l);
-    terms = terms || (axis.reduce && !is_tile(*l));
+    terms = terms || ((axis.reduce || is_step(c, axis)) && !is_tile(*l) && !ir::is_loop(*l, LoopKind::bound));
   }
   for (std::size_t v = 0; v < c.nest->roots.size(); ++v) {
     const std::vector<Id> leaves = ir::leaves_of(p_, c.nest->roots[v].axis);
@@ -97,6 +99,7 @@ void BlockLowering::describe(Current& c, const Stmt& s) const {
                l->where);
       const ir::LoopRange range = ir::range_of(p_, *l);
       const Expr extent = known(ir::sub(range.end, range.begin));
+      if (c.back && v == c.stage->along.front()) c.scanned = c.spatial.size();
       if (!reduce) c.at.emplace_back(c.spatial.size());
       (reduce ? c.terms : c.spatial).push_back({node.axis, node.width, ir::is_int(extent, node.width) ? Expr() : extent});
     }
@@ -107,6 +110,8 @@ void BlockLowering::describe(Current& c, const Stmt& s) const {
 void BlockLowering::nest(const Stmt& s) {
   Current c;
   describe(c, s);
+  if (c.stage->scatters() && !nests_.empty())
+    refuse("tiles", "a scatter in a launch of its own (compute_root)", c.stage->name + ", inside of another stage", c.where);
   if (!c.nest->slides.empty() || c.nest->sibling || c.nest->after)
     refuse("tiles", "stages that are computed for a block alone", c.stage->name + ", which slides, or stands beside another",
            s.where);
@@ -160,27 +165,29 @@ bool BlockLowering::one_of_block(const ir::Axis& axis, const Expr& extent) const
 void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
   const LoopStmt& l = s.get<LoopStmt>();
   Current& c = now();
-  const bool terms = p_.axis(l.axis).reduce, first = terms && c.sums.empty();
+  const bool steps = is_step(c, p_.axis(l.axis)), terms = p_.axis(l.axis).reduce && !c.stage->scatters();
+  std::vector<Id>& carried_here = steps ? c.previous : c.sums;
+  const bool first = (terms || steps) && carried_here.empty();
   b_.at(s.where);
-  if (first) start_sums();
+  if (first) steps ? start_steps() : start_sums();
   const Id begin = scalar(known(range.begin)), end = scalar(known(range.end)), step = b_.integer(i32, 1);
   const std::map<Id, StageTile> outside = stages_;  // what is computed inside is no value behind the loop
   const std::map<Id, Id> scalars = scalars_;
-  const std::vector<Id> starts = terms ? c.sums : std::vector<Id>{};
+  const std::vector<Id> starts = terms || steps ? carried_here : std::vector<Id>{};
   const std::vector<Id> results =
       b_.loop(begin, end, step, starts, [&](ir::tile::Builder&, Id var, const std::vector<Id>& carried) {
         scalars_[l.axis] = var;
-        if (terms) c.sums = carried;
+        if (terms || steps) carried_here = carried;
         body(s.body());
-        return terms ? c.sums : std::vector<Id>{};
+        return terms || steps ? carried_here : std::vector<Id>{};
       });
   scalars_.erase(l.axis);
   stages_ = outside;
-  if (!terms) return;
-  c.sums = results;
+  if (!terms && !steps) return;
+  carried_here = results;
   if (!first) return;
-  finish(results);
-  c.sums.clear();
+  if (terms) finish(results);
+  carried_here.clear();
 }
 
 void BlockLowering::start_sums() {
@@ -191,6 +198,14 @@ void BlockLowering::start_sums() {
   for (std::size_t k = path_.size(); k < path.size(); ++k)
     if (const LoopStmt* l = path[k]->as<LoopStmt>(); l && l->kind != LoopKind::tile && !p_.axis(l->axis).reduce)
       single_.emplace_back(l->axis, known(ir::range_of(p_, *path[k]).begin));
+  if (c.piece == ir::Piece::update) {  // what is combined into memory
+    for (std::size_t k = 0; k < c.stage->values.size(); ++k) {
+      std::vector<std::int64_t> extents;
+      for (const TileDimension& d : dimensions(k)) extents.push_back(d.width);
+      c.sums.push_back(b_.constant(identity(k), extents));
+    }
+    return;
+  }
   const std::vector<Expr>& inits = c.stage->inits;
   const bool loads = std::any_of(inits.begin(), inits.end(), [](const Expr& e) { return ir::has_load(e); });
   std::vector<Expr> points = loads ? of_points() : std::vector<Expr>{};
@@ -254,23 +269,21 @@ void BlockLowering::add_terms(const std::vector<Expr>& conditions) {
            std::to_string(elements) + (ir::is(values[0], Op::mul) ? ", of products that no mma multiplies" : ""), c.where);
   if (c.terms.empty()) return add_one_term(values, conditions);
   std::vector<Id> terms;
-  std::vector<ir::Value> identity;
+  std::vector<ir::Value> none_of;
   for (std::size_t k = 0; k < values.size(); ++k) {
     terms.push_back(full(spelled(values[k]), dims));
-    identity.push_back(ir::value_of(stage.reducer.kind == ir::ReducerKind::custom
-                                        ? stage.reducer.identity.at(k)
-                                        : ir::identity_of(stage.reducer.kind, values[k].type())));
+    none_of.push_back(identity(k));
   }
   done_.clear();
   if (!conditions.empty()) {
     const Id inside = full(mask(conditions, dims), dims);
     for (std::size_t k = 0; k < terms.size(); ++k) {
-      const Id none = b_.constant(identity[k], b_.type(terms[k]).extents);
+      const Id none = b_.constant(none_of[k], b_.type(terms[k]).extents);
       terms[k] = b_.apply(Op::select, {inside, terms[k], none});
     }
   }
   for (std::size_t d = dims.size(); d-- > c.spatial.size();)
-    terms = b_.reduce(terms, static_cast<int>(d), identity,
+    terms = b_.reduce(terms, static_cast<int>(d), none_of,
                       [&](ir::tile::Builder&, const std::vector<Id>& so_far, const std::vector<Id>& next) {
                         return combined(so_far, next, {});
                       });
@@ -361,21 +374,29 @@ std::vector<Expr> BlockLowering::of_points() const {
 void BlockLowering::block(const Stmt& s) {
   Current& c = now();
   const BlockStmt& own = s.get<BlockStmt>();
-  if (own.piece != ir::Piece::whole || own.stores != ir::Stores::all)
+  const bool apart_from_init = c.stage->scatters() || c.stage->atomic;
+  if ((own.piece != ir::Piece::whole && !apart_from_init) || own.stores != ir::Stores::all)
     refuse("tiles", "stages that are computed in one piece", c.stage->name + ", whose init or components stand apart", s.where);
   b_.at(c.where);
   done_.clear();
+  if (c.stage->scatters() && own.piece == ir::Piece::update) return scatter_terms();
   const bool around = std::exchange(
       defined_, std::any_of(c.stage->buffers.begin(), c.stage->buffers.end(), [&](Id b) { return indices_.count(b) != 0; }));
   std::vector<Expr> points = of_points();
   const std::vector<Expr> some_point = apart(points, c.spatial);
-  if (!c.stage->is_reduction()) {
+  if (c.stage->is_recurrence()) {
+    step(points, some_point);
+    defined_ = around;
+    return;
+  }
+  if (!c.stage->is_reduction() || own.piece == ir::Piece::init) {
+    const std::vector<Expr>& formulas = own.piece == ir::Piece::init ? c.stage->inits : c.stage->values;
     std::vector<Id> none;
-    for (std::size_t k = 0; k < c.stage->values.size() && !some_point.empty(); ++k)
-      none.push_back(zero(c.stage->values[k].type(), c.spatial));
+    for (std::size_t k = 0; k < formulas.size() && !some_point.empty(); ++k)
+      none.push_back(zero(formulas[k].type(), c.spatial));
     const std::vector<Id> values = where(some_point, none, [&] {
       std::vector<Id> computed;
-      for (const Expr& e : c.stage->values) computed.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
+      for (const Expr& e : formulas) computed.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
       return computed;
     });
     done_.clear();
@@ -410,7 +431,7 @@ void BlockLowering::finish(const std::vector<Id>& values) {
   const Current& c = now();
   std::vector<Expr> conditions = of_points(), index;
   const std::vector<Expr> some_point = apart(conditions, c.spatial);
-  for (const Expr& i : ir::stored_at(*c.stage, ir::Piece::whole)) index.push_back(known(ir::substitute(i, c.values)));
+  for (const Expr& i : ir::stored_at(*c.stage, c.piece)) index.push_back(known(ir::substitute(i, c.values)));
 
   StageTile kept;
   bool whole = true;
@@ -429,14 +450,17 @@ void BlockLowering::finish(const std::vector<Id>& values) {
       refuse("tiles", "stages without a layout of their own", b.name, b.where);
     if (stored)
       where(some_point, {}, [&] {
-        store(m, in_memory(b.id, index), values[k], conditions);
+        if (c.piece == ir::Piece::update)
+          update(m, in_memory(b.id, index), values[k], conditions, c.spatial);
+        else
+          store(m, in_memory(b.id, index), values[k], conditions);
         return std::vector<Id>{};
       });
     StageTile own = kept;
     own.value = values[k];
     for (const int d : b.layout.dropped)
       own.begin[static_cast<std::size_t>(d)] = {}, own.width[static_cast<std::size_t>(d)] = 1;
-    if (whole) stages_[b.id] = own;
+    if (whole && c.piece == ir::Piece::whole) stages_[b.id] = own;
   }
 }
 

@@ -328,9 +328,12 @@ void finish_launches(Context& c) {
     bool any = false;
     ir::walk(nest->body, [&](const Stmt& s) { any = any || bound(s); });
     if (!gpu) continue;
-    // Else one thread computes it, or one block of tiles, which a stage of no dimensions has in any case.
-    const bool tiles = c.target.has_tiles(), points = std::any_of(stage.iters.begin(), stage.iters.end(),
-                                                                  [](const auto& v) { return v.kind != ir::IterKind::reduce; });
+    // Else one thread computes it, or one block of tiles, which a stage of no dimensions but those of its steps has in any
+    // case.
+    const bool tiles = c.target.has_tiles(),
+               points = std::any_of(stage.iters.begin(), stage.iters.end(), [&](const auto& v) {
+                 return v.kind == ir::IterKind::spatial || (!tiles && v.kind == ir::IterKind::ordered);
+               });
     if (!any && has_points(p, root) && (points || !tiles))
       ashlar::refuse("schedule",
                      std::string("loops bound to blocks ") + (tiles ? "" : "and threads ") + "for " + stage.name +

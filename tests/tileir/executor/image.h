@@ -144,6 +144,7 @@ std::vector<std::vector<u32>> read_debug(Image&,
 Attribute read_tagged(const Image&, Cursor&, int depth = 0);
 Attribute read_attribute(const Image&, Cursor&, const std::string& kind, int depth = 0);
 void read_body(const Image&, Cursor, Function&, const std::vector<u32>& locations);
+void check_hints(const Attribute&, bool of_entry, const Version&, std::size_t offset);
 void verify(const Image&, const Function&, const Op&, const Block* loop);  // one operation, its regions not
 
 }  // namespace ashlar::tileir

@@ -121,6 +121,7 @@ Body read_function(Image& image, Cursor& c) {
     b.function.hints = read_tagged(image, c);
     if (b.function.hints.tag != Attribute::kHints)
       c.fail("the hints of function " + b.function.name + " are something else", at);
+    check_hints(b.function.hints, true, image.version, at);
   }
   if (since_5 && read_tagged(image, c).tag != Attribute::kArray)
     c.fail("the attributes of arguments of function " + b.function.name + " are no array", at);

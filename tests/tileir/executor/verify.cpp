@@ -562,6 +562,8 @@ void Rules::all() const {
 }  // namespace
 
 void verify(const Image& image, const Function& function, const Op& op, const Block* loop) {
+  if (const int hints = op.info->attribute("hints"); hints >= 0)
+    check_hints(op.attributes[static_cast<std::size_t>(hints)], false, image.version, op.offset);
   Rules{image, function, op, loop}.all();
 }
 

@@ -99,4 +99,43 @@ class TileTurn : public Generator {
 };
 ASHLAR_GENERATOR(TileTurn, "tile_turn");
 
+// Numbers of the host with quotients by a Symbol that may be 0: a mirrored row that may be empty, and N * (M / N) terms.
+class TileEmpty : public Generator {
+ public:
+  Symbol M{"M"}, N{"N"};
+  Input x{"x", i32, {N}};
+  Output y{"y", i32, {M}};
+  void algorithm() override {
+    Axis k{"k", M / N * 4};
+    Tensor wide = boundary::mirror(Tensor(x));
+    y = compute("y", {M}, [&](Var i) { return sum(select(N > 0, wide(k + i - 2), 7), k).from(3); });
+  }
+  void schedule(Schedule& s) override {
+    auto [io, ii] = s[y].split(s[y].spatial<1>()[0], 8);
+    auto [ko, ki] = s[y].split(s[y].reduction(), 16);
+    s[y].reorder(io, ko, ii, ki).bind(io, gpu::block_x).as_tile(ii, ki);
+  }
+};
+ASHLAR_GENERATOR(TileEmpty, "tile_empty");
+
+// A scatter: a launch of starting values, then one of atomic updates, and a table of more elements than a kernel chooses among.
+class TileCounts : public Generator {
+ public:
+  Symbol N{"N"};
+  Input x{"x", u8, {N}};
+  Output y{"y", i32, {16}};
+  void algorithm() override {
+    std::vector<std::int32_t> slots;
+    for (int n = 0; n < 512; ++n) slots.push_back(n * 7 % 16);
+    const Tensor table = constant("table", i32, {512}, slots);
+    y = scatter("y", {16}, Combine::add, i32(0), {N}, [&](Var n) { return put(i32(1), clamp(table(i32(x(n)) + 100), 0, 15)); });
+  }
+  void schedule(Schedule& s) override {
+    auto [no, ni] = s[y].split(s[y].reduction(), 32);
+    s[y].atomic().bind(no, gpu::block_x).as_tile(ni).as_tile(s[y].spatial<1>()[0]);
+    s[y].hint_launch(LaunchHint::occupancy, 2);
+  }
+};
+ASHLAR_GENERATOR(TileCounts, "tile_counts");
+
 }  // namespace

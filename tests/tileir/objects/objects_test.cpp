@@ -7,6 +7,8 @@
 #include "tile_bias.h"
 #include "tile_center.h"
 #include "tile_choice.h"
+#include "tile_counts.h"
+#include "tile_empty.h"
 #include "tile_product.h"
 #include "tile_turn.h"
 
@@ -16,7 +18,7 @@ using tile_objects::said;
 
 namespace {
 
-constexpr unsigned char of_int = 0, of_float = 2, of_bfloat = 4;
+constexpr unsigned char of_int = 0, of_unsigned = 1, of_float = 2, of_bfloat = 4;
 
 struct Bias {
   Bias(std::int64_t m, std::int64_t n, std::int64_t pitch = 0, std::size_t skipped = 0)
@@ -200,6 +202,51 @@ TEST_CASE("any strides: transposed memory, and steps backwards, which tiles do n
   x.strides()[1] = -1;
   CHECK(tile_turn(&x.tensor, &y.tensor) == ASHLAR_E_TARGET);
   CHECK(said() == "tile_turn: x.strides[1] is -1, expected at least 0 for tiles (cuda-tile)");
+}
+
+TEST_CASE("quotients by a Symbol that is 0: the host computes their numbers, and goes on") {
+  const struct {
+    std::int64_t m, n;
+  } cases[] = {{5, 0}, {5, 2}, {3, 9}, {17, 1}};
+  for (const auto& c : cases) {
+    CAPTURE(c.m);
+    CAPTURE(c.n);
+    OnDevice<std::int32_t> x({c.n}, of_int), y({c.m}, of_int);
+    for (std::int64_t i = 0; i < c.n; ++i) x(i) = static_cast<std::int32_t>(i * 3 + 1);
+    x.up(), y.up();
+    launched();
+    REQUIRE_MESSAGE(tile_empty(&x.tensor, &y.tensor) == ASHLAR_OK, said());
+    CHECK(launched() != "");
+    y.down();
+    const std::int64_t terms = c.n ? c.m / c.n * 4 : 0;
+    for (std::int64_t i = 0; i < c.m; ++i) {
+      std::int32_t sum = 3;
+      for (std::int64_t k = 0; k < terms; ++k) {
+        const std::int64_t period = 2 * c.n, at = ((k + i - 2) % period + period) % period;
+        sum += x(at < c.n ? at : period - 1 - at);
+      }
+      CHECK(y(i) == sum);
+    }
+  }
+}
+
+TEST_CASE("a scatter through its entry: starting values, atomic updates, a table of the kernel") {
+  for (const std::int64_t n : {1, 100, 0}) {
+    CAPTURE(n);
+    OnDevice<std::uint8_t> x({n}, of_unsigned);
+    OnDevice<std::int32_t> y({16}, of_int);
+    std::vector<std::int32_t> expected(16, 0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      x(i) = static_cast<std::uint8_t>(i * 37);
+      ++expected[static_cast<std::size_t>((x(i) + 100) * 7 % 16)];
+    }
+    for (std::int64_t i = 0; i < 16; ++i) y(i) = 99;
+    x.up(), y.up();
+    launched();
+    REQUIRE_MESSAGE(tile_counts(&x.tensor, &y.tensor) == ASHLAR_OK, said());
+    y.down();
+    for (std::int64_t i = 0; i < 16; ++i) CHECK(y(i) == expected[static_cast<std::size_t>(i)]);
+  }
 }
 
 // ---- several targets -----------------------------------------------------------------------------------------------------

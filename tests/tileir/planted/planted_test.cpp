@@ -161,6 +161,34 @@ Subject scanned() {  // a scan, a reduction of two components, a permutation
   return r;
 }
 
+Subject in_memory() {  // atomic updates, a constant of the kernel
+  Subject r;
+  r.kernel = counted();
+  r.grid = {4, 1, 1};
+  r.parameters = {ir::int_value(i32, 200)};
+  r.tensors = {interp::Array::make(u8, {200}, [](std::span<const std::int64_t> at) { return at[0] * at[0] % 251; }),
+               interp::Array::zeros(i32, {16})};
+  return r;
+}
+
+Subject of_tf32() {
+  Subject r;
+  r.kernel = product_of_tf32();
+  r.tensors = {interp::Array::make(f32, {16, 32}, small), interp::Array::make(f32, {32, 16}, small),
+               interp::Array::zeros(f32, {16, 16})};
+  return r;
+}
+
+Subject every_third() {
+  Subject r;
+  r.kernel = every_second();
+  r.grid = {2, 2, 1};
+  for (const int n : {15, 40, 40, 7, 14}) r.parameters.push_back(ir::int_value(i32, n));
+  r.tensors = {interp::Array::make(f32, {15, 40}, [](std::span<const std::int64_t> at) { return at[0] * 100 + at[1]; }),
+               interp::Array::zeros(f32, {7, 14})};
+  return r;
+}
+
 Subject subject(std::string_view name) {
   if (name == "bias") {
     BiasRelu op;
@@ -183,6 +211,17 @@ Subject subject(std::string_view name) {
     for (interp::Array& a : r.tensors) a = interp::Array::make(a.type, a.shape, small);
     return r;
   }
+  if (name == "hinted") {
+    Subject r = subject("product");
+    r.kernel.hints = {{ir::HintKind::occupancy, 2, "sm_90"}};
+    for (ir::tile::Stmt& s : r.kernel.body)
+      if (auto* store = std::get_if<ir::tile::Store>(&s.node))
+        store->hints = {{ir::HintKind::tma, 0, "sm_100"}, {ir::HintKind::latency, 4, "sm_100"}};
+    return r;
+  }
+  if (name == "counted") return in_memory();
+  if (name == "tf32") return of_tf32();
+  if (name == "every") return every_third();
   if (name == "scan") return scanned();
   if (name == "bytes") return bytes();
   if (name == "numbers") return numbers();
@@ -237,6 +276,23 @@ const std::vector<Fault>& faults() {
       {"a reduction along another dimension", "scan", reduce, 1, flipped(0)},
       {"another identity", "softmax", reduce, 2, set(4, 0x7F000000)},
       {"a permutation that permutes nothing", "scan", permute, 1, swapped(1, 5)},
+      // updates of memory, constants, tf32, hints
+      {"the largest for the sum", "counted", atomic_rmw_tko, 1, set(3, 5)},
+      {"a difference of bits for the sum", "counted", atomic_rmw_tko, 1, set(3, 2)},
+      {"an update without its mask", "counted", atomic_rmw_tko, 1, [](Fields& f) { f.pop_back(), f.at(0) = 0; }},
+      {"a weak update", "counted", atomic_rmw_tko, 1, set(1, 0)},
+      {"an update of every block by itself", "counted", atomic_rmw_tko, 1, set(2, 0)},
+      {"another name of a constant", "counted", get_global, 1, [](Fields& f) { f.at(0) ^= 1; }},
+      {"factors of tf32 swapped", "tf32", mmaf, 1, swapped(0, 1)},
+      {"one factor of tf32 twice", "tf32", mmaf, 1, [](Fields& f) { f.at(1) = f.at(0); }},
+      {"a conversion to tf32 of the other factor", "tf32", ftof, 2, [](Fields& f) { f.at(1) -= 1; }},
+      {"every second row from the first one", "every", offset, 1, [](Fields& f) { f.at(1) -= 1; }},
+      {"rows half as far apart", "every", muli, 2, [](Fields& f) { f.at(2) = f.at(1); }},
+      {"a quotient with a rounding that there is none of", "every", divi, 1, set(1, 6)},
+      {"as many rows as the tensor has", "every", make_tensor_view, 2, [](Fields& f) { f.at(2) -= 4; }},
+      {"a hint of another kind", "hinted", store_view_tko, 1, [](Fields& f) { f.at(7) ^= 1; }},
+      {"a latency that there is none of", "hinted", store_view_tko, 1, set(11, 60)},
+      {"hints that are announced and are none", "bias", load_view_tko, 1, set(0, 2)},
       {"a promise twice as large", "bias", assume, 1, [](Fields& f) { f.at(0) = 8, f.insert(f.begin() + 1, 64), f.at(2) = 0; }},
   };
   return all;
@@ -245,7 +301,8 @@ const std::vector<Fault>& faults() {
 }  // namespace
 
 TEST_CASE("without a fault bytecode and interpreter agree") {
-  for (const char* name : {"bias", "smooth", "softmax", "product", "scan", "bytes", "numbers", "integers"}) {
+  for (const char* name :
+       {"bias", "smooth", "softmax", "product", "scan", "bytes", "numbers", "integers", "counted", "tf32", "hinted", "every"}) {
     CAPTURE(name);
     CHECK(subject(name).found() == "");
   }
@@ -264,7 +321,7 @@ TEST_CASE("every planted fault is found") {
     number += seen >= f.number && !found.empty();
     MESSAGE(std::string(f.what) << ": " << found.substr(0, 110));
   }
-  CHECK(number >= 25);
+  CHECK(number == static_cast<int>(faults().size()));
 }
 
 TEST_CASE("every planted fault of a type or a constant is found") {
@@ -294,6 +351,13 @@ TEST_CASE("every planted fault of a type or a constant is found") {
        [](const std::string& e) {
          std::string changed = e;
          if (e.size() == 5 && e[0] == 4 && e[4] == 0x40) changed[3] ^= 1;  // of f32: 2 and the like
+         return changed;
+       }},
+      {"f32 for tf32", "tf32", [](const std::string& e) { return e == std::string(1, 8) ? std::string(1, 7) : e; }},
+      {"another element of a constant", "counted",
+       [](const std::string& e) {
+         std::string changed = e;
+         if (e.size() > 256) changed[40] ^= 3;
          return changed;
        }},
       {"another type of element", "product",
