@@ -212,6 +212,7 @@ class BlockLowering {
   std::map<const ir::Node*, Id> done_;                   // by a formula's nodes, over the dimensions at hand
   std::vector<Expr> alive_;                              // whose nodes are keys
   ir::Substitution single_;                              // variables of loops that run once
+  std::vector<Expr> present_;                            // extents that are 1 in every block: points that the launch has
   Type index_ = i64;                                     // what indices are computed in
   bool chosen_ = false;                                  // inside of an arm of a choice
   bool defined_ = false;                 // elements outside of a tensor decide where memory is accessed: they are 0

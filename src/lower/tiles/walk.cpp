@@ -138,6 +138,7 @@ void BlockLowering::loop(const Stmt& s) {
     case LoopKind::serial:
     case LoopKind::unrolled:
       if (!ir::is_int(extent, 1) && !one_of_block(p_.axis(l.axis), extent)) return serial(s, range);
+      if (!ir::is_int(extent, 1) && nests_.size() == 1) present_.push_back(extent);
       single_.emplace_back(l.axis, known(range.begin));
       body(s.body());
       return;
@@ -362,9 +363,18 @@ BlockLowering::Path BlockLowering::to_block() const {
   return path;
 }
 
-// Those of the points of the stage, without those of its terms.
+// Those of the points of the stage, without those of its terms. A loop that stands for one point may have none.
 std::vector<Expr> BlockLowering::of_points() const {
   std::vector<Expr> conditions;
+  for (const Stmt* s : to_block()) {
+    const LoopStmt* l = s->as<LoopStmt>();
+    if (!l || std::none_of(single_.begin(), single_.end(), [&](const auto& one) { return one.first == l->axis; })) continue;
+    const ir::LoopRange range = ir::range_of(p_, *s);
+    const Expr extent = known(ir::sub(range.end, range.begin));
+    if (std::none_of(present_.begin(), present_.end(), [&](const Expr& e) { return ir::same(e, extent); }))
+      conditions.push_back(known(ir::gt(extent, ir::index(0))));
+  }
+  std::erase_if(conditions, [](const Expr& e) { return ir::is_int(e, 1); });
   for (const Expr& e : analysis::conditions_of(p_, to_block(), true))
     if (const Expr condition = known(e); !ir::is_int(condition, 1)) conditions.push_back(condition);
   add_ends(nests_.back()->spatial, conditions);
