@@ -135,6 +135,31 @@ def main_loop(body, labels):
     return counts
 
 
+def role_loops(body, labels):
+    """The loops of a kernel whose warps have roles, each with its own loop: a list like what main_loop gives, with `exp`, how many
+    powers of two. Branches back from parts behind the kernel's end are no loops: that is where a warp waits for a barrier again. A
+    loop of at most 8 instructions only waits."""
+    spans = []
+    for address, instruction in body:
+        jump = re.search(r"\bBRA\b.*`\((\.L_\w+)\)", instruction)
+        to = labels.get(jump.group(1)) if jump else None
+        if to is None or to >= address:
+            continue
+        inside = [i for at, i in body if to <= at <= address]
+        if len(inside) > 8 and not any(re.match(r"(EXIT|RET)\b", i) for i in inside):
+            spans.append((to, address, inside))
+    found = []
+    for to, address, inside in spans:
+        if any((a, b) != (to, address) and a <= to and address <= b for a, b, _ in spans):
+            continue
+        counts = dict.fromkeys(NAMES, 0)
+        for instruction in inside:
+            counts[kind_of(instruction)] += 1
+        counts["all"], counts["exp"] = len(inside), sum("MUFU.EX2" in i for i in inside)
+        found.append(counts)
+    return found
+
+
 def stores(body):
     """Stores to global memory, by how many bits each writes: {"16": 4, "32": 64}."""
     found = {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/ops/attention.h>
 
+#include <cmath>
 #include <limits>
 
 namespace ashlar::ops {
@@ -45,6 +46,25 @@ struct Attending {
     const std::int64_t d = number_or(D, 0);
     return d > 0 ? score * reciprocal_root(static_cast<double>(d)) : score * ashlar::rsqrt(wide(D));
   }
+  // exp(score - m) as 2^((score - m) log2 e), approximated. `value`, of which m is the maximum, is the score without its scale
+  // if a scale that is not negative is all there is; then that and log2 e are one factor. Otherwise it is the score in units of
+  // log2 e.
+  static constexpr double log2_e = 1.44269504088896340736;
+  bool scale_alone() const { return o.scale >= 0 && (mask.empty() || mask.type(where).is_bool()); }
+  Expr factor() const {
+    if (o.scale != 0) return wide(o.scale * log2_e);
+    const std::int64_t d = number_or(D, 0);
+    return d > 0 ? wide(log2_e / std::sqrt(static_cast<double>(d))) : ashlar::rsqrt(wide(D)) * log2_e;
+  }
+  Expr value(const Expr& score, const Expr& i, const Expr& j) const {
+    if (scale_alone()) return score;
+    const Expr own = score * factor();
+    return mask.empty() || mask.type(where).is_bool() ? own : ashlar::fma(wide(mask(i, j)), wide(log2_e), own);
+  }
+  Expr power(const Expr& value, const Expr& m) const {
+    const Expr exponent = scale_alone() ? ashlar::fma(value, factor(), -(m * factor())) : value - m;
+    return ashlar::approximate(ashlar::exp2(exponent));
+  }
   // Does query i see key j? Empty: always.
   Expr sees(const Expr& i, const Expr& j) const {
     Expr seen;
@@ -84,7 +104,8 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
   Attention y;
   y.scores = a.scores("attention_scores");
   const auto score = [&](const Expr& b, const Expr& h, const Expr& i, const Expr& key) {
-    return a.masked(a.scaled(y.scores(b, h, i, key)), i, key);
+    const Expr dot = y.scores(b, h, i, key);
+    return o.approximate ? a.value(dot, i, key) : a.masked(a.scaled(dot), i, key);
   };
   y.maximum = compute(
       "attention_maximum", {{"b", a.B}, {"h", a.heads}, {"i", a.M}},
@@ -94,7 +115,8 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
       "attention_exp", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"j", a.N}},
       [&](Var b, Var h, Var i, Var key) {
         const Expr m = y.maximum(b, h, i);  // of a mask that adds minus infinity everywhere too: such keys are not seen
-        return a.if_seen(i, key, ashlar::exp(score(b, h, i, key) - select(m == lowest(a.wide), a.wide(0), m)), a.wide(0));
+        const Expr base = select(m == lowest(a.wide), a.wide(0), m), own = score(b, h, i, key);
+        return a.if_seen(i, key, o.approximate ? a.power(own, base) : ashlar::exp(own - base), a.wide(0));
       },
       where);
   y.sum = compute(

@@ -108,6 +108,12 @@ class OnTiles {
 
   // ---- attention ---------------------------------------------------------------------------------------------------------
 
+  std::string approximates(Id exps) const {
+    bool any = false;
+    ir::walk(d.stage(exps).values.front(), [&](const Expr& e) { return any |= ir::is(e, ir::Op::approximate_exp2), !any; });
+    return any ? "; exponentials by the target's own instruction, as `approximate` permits" : "";
+  }
+
   // One that is computed in one launch. Its sums and products are floats that an mma adds in an order of its own.
   bool by_attention(Id id, std::set<Id>& taken) {
     if (!d.options.tensor_cores || !d.options.regroup) return false;
@@ -117,7 +123,7 @@ class OnTiles {
     const std::string of = d.stage(id).name;
     for (const Id member : before) d.choice(member);
     if (!d.attempt(
-            id, "attention in one launch: tiles of scores, none in memory (schedules::tile_attention)",
+            id, "attention in one launch: tiles of scores, none in memory (schedules::tile_attention)" + approximates(a->exps),
             [&] { detail::tile_attention(d.s, *a, {}, d.where); }, "stage by stage"))
       return false;
     for (const Id member : before) d.done(member, "in the launch of " + of);

@@ -87,6 +87,7 @@ constexpr Operation table[] = {
     fn<math::fast_tanh>(Op::fast_tanh, "fast_tanh"),
     fn<math::fast_erf>(Op::fast_erf, "fast_erf"),
     fn<math::fast_sigmoid>(Op::fast_sigmoid, "fast_sigmoid"),
+    fn<math::fast_exp2>(Op::approximate_exp2, "approximate_exp2"),
     {Op::floor, "floor", 1, rounding, own, {.work = 1, .spelled = expansion::rounded}},
     {Op::ceil, "ceil", 1, rounding, own, {.work = 1, .spelled = expansion::rounded}},
     {Op::round, "round", 1, rounding, own, {.work = 1, .spelled = expansion::rounded}},

@@ -226,6 +226,30 @@ Expr fast(Operand value) {
     return quick == op ? e : ir::make(quick, e.type(), ir::args_of(e), e.node()->where);
   });
 }
+namespace {
+// exp, exp2 and sigmoid in f32 by approximate_exp2; empty for other operators.
+Expr approximated(const Expr& e) {
+  const Op op = ir::op_of(e);
+  if ((op != Op::exp && op != Op::exp2 && op != Op::sigmoid) || e.type() == f64) return {};
+  const Expr x = ir::cast(f32, ir::args_of(e)[0]);
+  const auto number = [](double v) { return ir::float_const(f32, v); };
+  const auto power = [&](const Expr& of, double by) {
+    const Expr scaled = by == 1 ? of : ir::mul(of, number(by));
+    return ir::make(Op::approximate_exp2, f32, std::span(&scaled, 1), e.node()->where);
+  };
+  constexpr double log2_e = 1.44269504088896340736;
+  if (op == Op::exp2) return ir::cast(e.type(), power(x, 1));
+  if (op == Op::exp) return ir::cast(e.type(), power(x, log2_e));
+  return ir::cast(e.type(), ir::div(number(1), ir::add(number(1), power(x, -log2_e))));
+}
+}  // namespace
+
+Expr approximate(Operand value) {
+  return fast(ir::transform(as_expr(value, "approximate"), [](const Expr& e) {
+    const Expr other = approximated(e);
+    return other.empty() ? e : other;
+  }));
+}
 Expr abs(Operand a) { return unary(Op::abs, Domain::number, "abs", a); }
 
 Expr sqrt(Operand a) { return unary(Op::sqrt, Domain::floating, "sqrt", a); }

@@ -126,6 +126,7 @@ TEST_CASE("every function of floats has the derivative that differences give") {
       {"clamp", [](const Expr& x) { return clamp(x * 3, -1, 1); }},
       {"select", [](const Expr& x) { return select(x > 0.25, x * x, sin(x)); }},
       {"fast", [](const Expr& x) { return fast(x * x * x); }},
+      {"approximate", [](const Expr& x) { return approximate(exp(x) + sigmoid(x)); }},
       {"conversions", [](const Expr& x) { return x * f64(i32(x * 0)) + floor(x) * x; }},
       {"one twice",
        [](const Expr& x) {

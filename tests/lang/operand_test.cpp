@@ -183,6 +183,11 @@ TEST_CASE("functions take the types they are said to take") {
   CHECK(abs(value(i8)).type() == i8);
   CHECK(fma(value(f32), 2, 0.5).type() == f32);
   CHECK(ir::text(fast(exp(value(f32)) + floor(value(f32)))).find("fast_exp(") != std::string::npos);
+  CHECK(ir::is(approximate(exp2(value(f32))), ir::Op::approximate_exp2));
+  CHECK(ir::text(approximate(exp(value(f16)))).find("f16(approximate_exp2(f32(") == 0);
+  CHECK(ir::text(approximate(sigmoid(value(f32)) + log(value(f32)))).find("fast_log(") != std::string::npos);
+  CHECK(ir::is(approximate(exp(value(f64))), ir::Op::fast_exp));
+  CHECK(ir::is(exp2(value(f32)), ir::Op::exp2));
   CHECK(ir::is(in_range(value(i32), 0, 10), ir::Op::in_range));
   CHECK((~value(u8)).type() == u8);
   CHECK((value(u16) >> 8).type() == u16);

@@ -68,6 +68,7 @@ inline const auto& functions() {
       // The fast forms, where results are normal numbers and the arguments of the circular ones within their range.
       {Op::fast_exp, [](auto x) { return std::exp(x); }, -86.9, everything, 3.5, 2, -708},
       {Op::fast_exp2, [](auto x) { return std::exp2(x); }, -125, everything, 3.5, 2, -1021},
+      {Op::approximate_exp2, [](auto x) { return std::exp2(x); }, -125, everything, 4, 2, -1021},
       {Op::fast_expm1, [](auto x) { return std::expm1(x); }, -everything, everything, 1.5, 2},
       {Op::fast_log, [](auto x) { return std::log(x); }, 0x1p-126, everything, 5, 1, 0x1p-1022},
       {Op::fast_log2, [](auto x) { return std::log2(x); }, 0x1p-126, everything, 6, 2, 0x1p-1022},

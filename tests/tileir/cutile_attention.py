@@ -4,8 +4,9 @@
 
   cutile_attention.py 64 64 64 causal sm_90 attention.cubin
 
-for tiles of 64 queries and 64 keys, 64 numbers in each, causal or all. One pass over the keys with a running maximum, exponentials
-to the base 2, both products in bf16 with sums in f32. Lengths are multiples of 64, rows and addresses of 16 bytes.
+for tiles of 64 queries and 64 keys, 64 numbers in each, causal or all. One pass over the keys with a running maximum,
+approximate exponentials to the base 2 whose scale is part of an fma, both products in bf16 with sums in f32. Causal: tiles that no
+query of the block sees are not computed. Lengths are multiples of 64, rows and addresses of 16 bytes.
 """
 import math
 import sys
@@ -25,17 +26,17 @@ def attention(Q, K, V, Y, heads: int, scale: float, tm: ct.Constant[int], tn: ct
     sums = ct.full((tm, d), 0.0, dtype=ct.float32)
     rows = i * tm + ct.arange(tm, dtype=ct.int32)[:, None]
     keys = ct.arange(tn, dtype=ct.int32)[None, :]
-    for j in range(ct.num_tiles(K, axis=2, shape=(1, 1, tn, d))):
+    tiles = ct.num_tiles(K, axis=2, shape=(1, 1, tn, d))
+    if causal:
+        tiles = min(tiles, ct.cdiv((i + 1) * tm, tn))
+    for j in range(tiles):
         k = ct.load(K, index=(b, h, 0, j), shape=(1, 1, d, tn), order=(0, 1, 3, 2)).reshape((d, tn))
-        scores = ct.mma(q, k, ct.full((tm, tn), 0.0, dtype=ct.float32)) * scale
-        seen = j * tn + keys < K.shape[2]
+        scores = ct.mma(q, k, ct.full((tm, tn), 0.0, dtype=ct.float32))
         if causal:
-            seen = seen & (rows >= j * tn + keys)
-        scores = ct.where(seen, scores, -math.inf)
-        now = ct.maximum(top, ct.max(scores, axis=1, keepdims=True))
-        base = ct.where(now == -math.inf, 0.0, now)
-        p = ct.exp2(scores - base)
-        by = ct.exp2(top - base)
+            scores = ct.where(rows >= j * tn + keys, scores, -math.inf)
+        now = ct.maximum(top, ct.max(scores, axis=1, keepdims=True) * scale)
+        p = ct.exp2(scores * scale - now, flush_to_zero=True)
+        by = ct.exp2(top - now, flush_to_zero=True)
         total = total * by + ct.sum(p, axis=1, keepdims=True)
         v = ct.load(V, index=(b, h, j, 0), shape=(1, 1, tn, d)).reshape((tn, d))
         sums = ct.mma(p.astype(ct.bfloat16), v, sums * by)

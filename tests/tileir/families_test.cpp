@@ -1,4 +1,7 @@
 // The families of schedules for tiles: what they make of their operators, and that the bytecode computes it.
+#include <cmath>
+#include <limits>
+
 #include <ashlar/ops.h>
 #include <ashlar/schedules/by_default.h>
 #include <ashlar/schedules/tile_attention.h>
@@ -56,6 +59,91 @@ TEST_CASE("attention in one launch: both products by mma, nothing between launch
     CHECK(count(kernels(a.s), " = mma ") == 2);
     CHECK(tile_temporaries(a.s.scheduled().program).empty());
     same(a.built, a.s, {{{"B", 1}, {"H", 2}, {"M", 21}, {"N", 37}}, {{"B", 2}, {"H", 1}, {"M", 1}, {"N", 1}}}, 2e-2, 2e-2);
+  }
+}
+
+TEST_CASE("attention with approximate exponentials: the target's own powers of two, and a scale that is part of an fma") {
+  const Target target = Target::parse("cuda-tile-sm_90");
+  for (const auto& [causal, scale] : {std::pair{ops::Causal::no, 0.0}, {ops::Causal::last, 0.0}, {ops::Causal::first, -0.5}}) {
+    CAPTURE(static_cast<int>(causal));
+    Attending a(bf16, 16, 12, {.causal = causal, .scale = scale, .finite = true, .rounded = true, .approximate = true}, target);
+    schedules::tile_attention(a.s, a.attention, {.queries = 16, .keys = 16});
+    const std::string kernel = kernels(a.s);
+    CHECK(count(kernel, " = mma ") == 2);
+    CHECK_MESSAGE(count(kernel, " = approximate_exp2 ") >= 2, kernel);
+    CHECK((count(kernel, " = fma ") > 0) == (scale >= 0));
+    CHECK(a.s.to_cpp().find("approximate(exp2(") != std::string::npos);
+    same(a.built, a.s, {{{"B", 1}, {"H", 2}, {"M", 21}, {"N", 37}}, {{"B", 2}, {"H", 1}, {"M", 1}, {"N", 1}}}, 2e-2, 2e-2);
+  }
+  Attending exact(bf16, 16, 12, {.finite = true, .rounded = true}, target);  // nothing is approximated unless it says so
+  schedules::tile_attention(exact.s, exact.attention, {.queries = 16, .keys = 16});
+  CHECK(count(kernels(exact.s), "approximate") == 0);
+  CHECK(ir::text(exact.built.program).find("approximate") == std::string::npos);
+  Attending by(bf16, 16, 16, {.rounded = true, .approximate = true}, target);
+  const ScheduledByDefault made = schedule_by_default(by.built, target);
+  CHECK_MESSAGE(made.choices.text().find("exponentials by the target's own instruction") != std::string::npos,
+                made.choices.text());
+}
+
+TEST_CASE("tiles of keys that no query of a block sees are not computed: the loop begins and ends where the block sees keys") {
+  const Target target = Target::parse("cuda-tile-sm_90");
+  const auto loop_of = [&](const ops::AttentionOptions& o) {
+    Attending a(bf16, 16, 16, o, target);
+    schedules::tile_attention(a.s, a.attention, {.queries = 16, .keys = 16});
+    const std::string all = kernels(a.s);
+    const std::size_t at = all.find("  for ");
+    REQUIRE(at != std::string::npos);
+    const std::string before = all.substr(0, at);
+    return std::pair(count(before, " = min "), count(before, " = max "));
+  };
+  CHECK(loop_of({.finite = true, .rounded = true}) == std::pair(0, 0));
+  CHECK(loop_of({.causal = ops::Causal::first, .finite = true, .rounded = true}) == std::pair(1, 0));
+  CHECK(loop_of({.causal = ops::Causal::last, .window = 5, .finite = true, .rounded = true}) == std::pair(1, 1));
+}
+
+TEST_CASE("approximations are within the bounds of docs/ir.md of the exact functions") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  Tensor result = compute("result", {N}, [&](Var i) { return approximate(exp2(x(i))); });
+  const lang::Built built = (lang::bind(y, result), lang::build_program("powers", {x, y}));
+  const ScheduledByDefault by = schedule_by_default(built, Target::parse("cuda-tile"));
+  CHECK(count(kernels(by.schedule), " = approximate_exp2 ") == 1);
+  const std::vector<double> at{0,
+                               1,
+                               -1,
+                               0.3,
+                               17.25,
+                               -88.7,
+                               127.99,
+                               128,
+                               -125,
+                               -126.5,
+                               -140,
+                               -1e30,
+                               1e30,
+                               std::numeric_limits<double>::infinity(),
+                               -std::numeric_limits<double>::infinity(),
+                               1e-40};
+  const auto n = static_cast<std::int64_t>(at.size());
+  interp::Arguments args;
+  args.push_back(interp::Actual{interp::Array::make(f32, {n}, [&](auto i) { return at[static_cast<std::size_t>(i[0])]; })});
+  args.push_back(interp::Actual{interp::Array::make(f32, {n}, [&](auto) { return 0.0; })});
+  for (const bool executed : {false, true}) {
+    interp::Arguments found = args;
+    const std::vector<TileLaunch> launches = lowered(by.schedule, {.aligned = false});
+    executed ? execute(by.schedule.scheduled().program, launches, found, 7)
+             : run(by.schedule.scheduled().program, launches, found);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      const double power = std::exp2(static_cast<double>(static_cast<float>(at[i])));
+      const std::int64_t place = static_cast<std::int64_t>(i);
+      const double result_at = found[1].array.at({&place, 1}).f;
+      CAPTURE(at[i]);
+      if (power > 0x1.fffffep127)
+        CHECK(result_at > 0x1.fffffep127);
+      else
+        CHECK(std::abs(result_at - power) <= std::max(power * 0x1p-21, 0x1p-125));
+    }
   }
 }
 

@@ -11,6 +11,8 @@
 
 #include <ashlar/codegen/tileir.h>
 #include <ashlar/ops/attention.h>
+#include <ashlar/ops/norm.h>
+#include <ashlar/schedules/by_default.h>
 #include <ashlar/schedules/tile_attention.h>
 #include <ashlar/schedules/tile_matmul.h>
 
@@ -31,18 +33,37 @@ void write(const std::string& folder, const std::string& name, const ashlar::Sch
 }
 
 // One head after the other of `length` numbers in bf16, both products by tensor cores.
-void write_attention(const std::string& folder, const char* chip, std::int64_t length, ashlar::ops::Causal causal,
-                     const std::string& name) {
+void write_attention(const std::string& folder, const char* chip, std::int64_t length, const std::string& kind) {
   using namespace ashlar;
   lang::DefinitionScope scope;
   Symbol B{"B"}, H{"H"}, M{"M", {.multiple_of = 64}}, N{"N", {.multiple_of = 64}};
   const Tensor q = lang::make_input("q", bf16, {B, H, M, length}), k = lang::make_input("k", bf16, {B, H, N, length}),
                v = lang::make_input("v", bf16, {B, H, N, length}), y = lang::make_output("y", bf16, {B, H, M, length});
-  const ops::Attention result = ops::attention(q, k, v, {.causal = causal, .finite = true, .rounded = true});
+  const ops::Attention result = ops::attention(q, k, v,
+                                               {.causal = kind == "causal" ? ops::Causal::first : ops::Causal::no,
+                                                .finite = true,
+                                                .rounded = true,
+                                                .approximate = kind != "exact"});
   lang::bind(y, result);
   Schedule s(lang::build_program("attention", {q, k, v, y}), Target::parse("cuda-tile-" + std::string(chip)));
   schedules::tile_attention(s, result);
-  write(folder, name, s);
+  write(folder, kind + "_" + std::to_string(length) + "_" + chip, s);
+}
+
+// On rows of 1024 floats
+void write_rows(const std::string& folder) {
+  using namespace ashlar;
+  for (const bool norm : {false, true}) {
+    lang::DefinitionScope scope;
+    Symbol R{"R"};
+    const Tensor x = lang::make_input("x", f32, {R, 1024}), weight = lang::make_input("weight", f32, {1024}),
+                 bias = lang::make_input("bias", f32, {1024}), y = lang::make_output("y", f32, {R, 1024});
+    lang::bind(y, norm ? Tensor(ops::layer_norm(x, weight, bias)) : Tensor(ops::softmax(x)));
+    const lang::Built built = norm ? lang::build_program("rows", {x, weight, bias, y}) : lang::build_program("rows", {x, y});
+    Schedule s(built, Target::parse("cuda-tile-sm_90"));
+    schedule_by_default(s);
+    write(folder, norm ? "row_layer_norm" : "row_softmax", s);
+  }
 }
 
 }  // namespace
@@ -62,10 +83,10 @@ int main(int count, char** arguments) {
     write(folder, "softmax_padded", tiles::Softmax(1000, 1024).s);
     for (const char* chip : {"sm_80", "sm_90", "sm_100"})
       for (const int length : {64, 128}) {
-        const std::string name = std::to_string(length) + "_" + chip;
-        write_attention(folder, chip, length, ashlar::ops::Causal::no, "attention_" + name);
-        write_attention(folder, chip, length, ashlar::ops::Causal::first, "causal_" + name);
+        for (const char* kind : {"attention", "causal"}) write_attention(folder, chip, length, kind);
+        if (length == 64) write_attention(folder, chip, length, "exact");
       }
+    write_rows(folder);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tileir_write: %s\n", e.what());
     return 1;

@@ -89,6 +89,7 @@ enum class Op : std::uint8_t {
   fast_tanh,
   fast_erf,
   fast_sigmoid,
+  approximate_exp2,  // 2^x, f32: within a bound; a target may use its own instruction (docs/ir.md, "Approximations")
   floor,
   ceil,
   round,

@@ -24,6 +24,6 @@ bool is_expanded_math(Op, Type operand);                // whether expand_math r
 Expr expand_math_call(Op, std::span<const Expr> args);  // one call, on operands that are expanded already
 
 Op fast_form(Op);      // exp -> fast_exp; an operator without a fast form is returned as it is
-Op accurate_form(Op);  // fast_exp -> exp; all others are returned as they are
+Op accurate_form(Op);  // fast_exp -> exp, approximate_exp2 -> exp2; all others are returned as they are
 
 }  // namespace ashlar::ir

@@ -30,6 +30,7 @@ Expr abs(Operand);  // wraps for the lowest integer: abs(-128) of i8 is -128
 Expr in_range(Operand value, Operand low,
               Operand high);  // promises low <= value < high; the interpreter checks it, compiled code trusts it
 Expr fast(Operand);           // uses shorter, less accurate math functions: docs/ir.md, "Math functions"
+Expr approximate(Operand);    // permits the target's own approximations of exp, exp2, sigmoid: docs/ir.md, "Approximations"
 
 // ---- floating-point types: docs/ir.md, "Math functions", has the error bounds
 Expr sqrt(Operand);   // correctly rounded

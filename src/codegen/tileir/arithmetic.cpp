@@ -172,6 +172,8 @@ Number of_float(const Writer& w, Op op, const std::vector<Number>& a) {
       return w.plain(Opcode::fma, {0, nearest_even, a[0], a[1], a[2]});
     case Op::sqrt:
       return w.plain(Opcode::sqrt, {0, nearest_even, a[0]});
+    case Op::approximate_exp2:  // the flag: subnormal numbers become 0
+      return w.plain(Opcode::exp2, {1, a[0]});
     case Op::min:  // the flag: a NaN is the result
       return w.plain(Opcode::minf, {1, a[0], a[1]});
     case Op::max:

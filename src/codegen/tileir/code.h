@@ -35,6 +35,7 @@ enum class Opcode : std::uint64_t {
   continue_ = 17,
   divf = 20,
   divi = 21,
+  exp2 = 24,
   exti = 37,
   floor = 39,
   fma = 40,

@@ -37,6 +37,7 @@ Op fast_form(Op op) {
 }
 
 Op accurate_form(Op op) {
+  if (op == Op::approximate_exp2) return Op::exp2;
   for (const auto& [accurate, fast] : kFast)
     if (op == fast) return accurate;
   return op;

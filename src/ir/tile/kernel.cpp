@@ -64,6 +64,8 @@ bool has_operator(Op op, Type operand) {
     case Op::copysign:
     case Op::fma:
       return wide_float;
+    case Op::approximate_exp2:
+      return operand == f32;
     default:
       return is_comparison(op) && (wide_float || integer || flag);
   }

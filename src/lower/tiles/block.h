@@ -9,6 +9,7 @@
 //   formula.cpp   expressions as operations on tiles
 //   access.cpp    which tile of a view an access is, or which addresses; stages that are values
 //   product.cpp   sums of products as mma
+//   running.cpp   maxima and sums that a loop carries, as parts of theirs are computed
 //   arms.cpp      choices between sums of the same operands
 //   reach.cpp     which indices are right in 32 bits
 //   launch.cpp    tensors, parameters and grids
@@ -94,6 +95,30 @@ class BlockLowering {
     Where where = {};                    // of the call that made it tiles; of the stage where there was none
   };
 
+  // A loop whose iterations give parts of a maximum, and of sums that are relative to it.
+  struct Running {
+    const ir::Stage* all = nullptr;            // what the parts are combined to
+    const std::vector<Stmt>* body = nullptr;   // of the loop, where the parts are computed
+    std::vector<Id> parts = {};                // buffers: the maximum, then the sums
+    std::vector<const ir::Stage*> terms = {};  // of the sums: the stage that reads the maximum
+    Op extreme = Op::max;                      // or min
+    Id old = 0, now = 0;                       // variables of `rescale`
+    Expr rescale = {};                         // what a sum is worth when `old` becomes `now`
+    // In an iteration:
+    std::vector<Id> carried = {};        // as it begins
+    Id most = 0, factor = 0;             // the new maximum, and what is carried is worth then; 0: not computed yet
+    std::set<std::size_t> started = {};  // parts whose sums began with what is carried
+  };
+
+  // ---- running.cpp
+  std::optional<Running> running_of(const Stmt& loop) const;
+  bool parts_agree(Running&) const;
+  void raise(Id buffer);
+  std::vector<Id> carried_into(const ir::Stage&);
+  std::vector<Id> after_part();
+  std::vector<Expr> margins_of(const Stmt& nest, const Expr& value, const Expr& none);
+  void leave_out(const Running&, Id axis, Expr& begin, Expr& end);
+
   // ---- launch.cpp
   void bind(const Stmt& loop);
   Id parameter(const std::string& name, const Expr& value);
@@ -145,6 +170,7 @@ class BlockLowering {
   Id full(const Expr&, const Dimensions&);  // of all extents
   Id full(Id value, const Dimensions&);
   Id operation(const Expr&, const Dimensions&);
+  Id in_32_bits(const Expr& comparison, const Dimensions&);
   Id variable(const Expr&, const Dimensions&);
   Id amount(Id value, Type shifted);
   Id scalar(const Expr&);  // an index without dimensions, of type i32
@@ -203,6 +229,7 @@ class BlockLowering {
   analysis::Facts facts_;
   Path path_;
   std::vector<Current*> nests_;
+  std::optional<Running> running_;                       // the loop at hand that is one
   std::map<Id, Id> scalars_;                             // of axes, symbols, scalars of the program: the value
   std::set<Id> blocks_;                                  // axes over blocks
   std::map<Id, Id> locals_;                              // of placeholders of a reducer

@@ -67,7 +67,9 @@ Id BlockLowering::tile(const Expr& e, const Dimensions& dims) {
     case Op::call:
       refuse("tiles", "a formula of operators", std::string("a call of ") + e.node()->name, e.node()->where);
     default:
-      result = operation(e, dims);
+      result = index_ == i64 && ir::is_comparison(ir::op_of(e)) && ir::args_of(e)[0].type().is_index() && fits(e, false)
+                   ? in_32_bits(e, dims)
+                   : operation(e, dims);
   }
   done_.emplace(e.node(), result);
   alive_.push_back(e);
@@ -105,6 +107,16 @@ Id BlockLowering::amount(Id value, Type shifted) {
     value = b_.apply(Op::min, {b_.cast(natural, value), b_.integer(natural, shifted.bits, own.extents)});
   }
   return b_.cast(shifted, value);
+}
+
+Id BlockLowering::in_32_bits(const Expr& comparison, const Dimensions& dims) {
+  std::map<const ir::Node*, Id> around;
+  std::swap(around, done_);
+  index_ = i32;
+  const Id value = operation(comparison, dims);
+  index_ = i64;
+  std::swap(around, done_);
+  return value;
 }
 
 Id BlockLowering::operation(const Expr& e, const Dimensions& dims) {

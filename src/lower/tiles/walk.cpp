@@ -171,7 +171,10 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
   const bool first = (terms || steps) && carried_here.empty();
   b_.at(s.where);
   if (first) steps ? start_steps() : start_sums();
-  const Id begin = scalar(known(range.begin)), end = scalar(known(range.end)), step = b_.integer(i32, 1);
+  const std::optional<Running> run = first && terms && !running_ ? running_of(s) : std::nullopt;
+  Expr from = known(range.begin), to = known(range.end);
+  if (run) leave_out(*run, l.axis, from, to);
+  const Id begin = scalar(from), end = scalar(to), step = b_.integer(i32, 1);
   const std::map<Id, StageTile> outside = stages_;  // what is computed inside is no value behind the loop
   const std::map<Id, Id> scalars = scalars_;
   const std::vector<Id> starts = terms || steps ? carried_here : std::vector<Id>{};
@@ -179,7 +182,9 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
       b_.loop(begin, end, step, starts, [&](ir::tile::Builder&, Id var, const std::vector<Id>& carried) {
         scalars_[l.axis] = var;
         if (terms || steps) carried_here = carried;
+        if (run) running_ = run, running_->carried = carried;
         body(s.body());
+        if (run) running_.reset();
         return terms || steps ? carried_here : std::vector<Id>{};
       });
   scalars_.erase(l.axis);
@@ -205,6 +210,10 @@ void BlockLowering::start_sums() {
       for (const TileDimension& d : dimensions(k)) extents.push_back(d.width);
       c.sums.push_back(b_.constant(identity(k), extents));
     }
+    return;
+  }
+  if (std::vector<Id> carried = carried_into(*c.stage); !carried.empty()) {
+    c.sums = std::move(carried);
     return;
   }
   const std::vector<Expr>& inits = c.stage->inits;
@@ -234,13 +243,15 @@ BlockLowering::Dimensions BlockLowering::dimensions(std::size_t component) const
 void BlockLowering::add_one_term(const std::vector<Expr>& values, const std::vector<Expr>& conditions) {
   Current& c = now();
   std::vector<Expr> so_far;
-  for (std::size_t k = 0; k < values.size(); ++k) {
+  std::vector<Id> next = after_part();
+  const bool combines = next.empty();
+  for (std::size_t k = 0; combines && k < values.size(); ++k) {
     so_far.push_back(ir::var(ir::fresh_id(), "sum", values[k].type()));
     locals_[so_far[k].node()->id] = c.sums[k];
   }
-  std::vector<Id> next;
-  for (const Expr& e : ir::combine(c.stage->reducer, so_far, values))
-    next.push_back(full(tile(spelled(with_common_sums(e)), c.spatial), dimensions(next.size())));
+  if (combines)
+    for (const Expr& e : ir::combine(c.stage->reducer, so_far, values))
+      next.push_back(full(tile(spelled(with_common_sums(e)), c.spatial), dimensions(next.size())));
   locals_.clear();
   const Id inside = conditions.empty() ? Id{0} : mask(conditions, c.spatial);
   for (std::size_t k = 0; k < next.size(); ++k)
@@ -470,7 +481,9 @@ void BlockLowering::finish(const std::vector<Id>& values) {
     own.value = values[k];
     for (const int d : b.layout.dropped)
       own.begin[static_cast<std::size_t>(d)] = {}, own.width[static_cast<std::size_t>(d)] = 1;
-    if (whole && c.piece == ir::Piece::whole) stages_[b.id] = own;
+    if (!whole || c.piece != ir::Piece::whole) continue;
+    stages_[b.id] = own;
+    raise(b.id);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <ashlar/ir/keywords.h>
+#include <ashlar/ir/math.h>
 #include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
 
@@ -96,7 +97,8 @@ bool write(const Expr& e, const NameOf& name, std::string& text, Level& level) {
   Level of_a{}, of_b{};
   if (args.size() == 1 && e.type().is_float()) {  // neg, exp, ...: functions, and a sign
     if (!ir::computes_reals(ir::operation(op).kind) || !write(args[0], name, a, of_a)) return false;
-    text = op == ir::Op::neg ? "-(" + a + ")" : std::string(ir::op_name(op)) + "(" + a + ")";
+    text = op == ir::Op::neg ? "-(" + a + ")" : std::string(ir::op_name(ir::accurate_form(op))) + "(" + a + ")";
+    if (op != ir::accurate_form(op)) text = (op == ir::Op::approximate_exp2 ? "approximate(" : "fast(") + text + ")";
     return level = op == ir::Op::neg ? other : atom, true;
   }
   if (op == ir::Op::select && e.type().is_float()) {  // of two numbers one says its type

@@ -30,6 +30,9 @@ struct AttentionOptions {
   // of f16 and bf16 products of two factors of one type. Each is off by half a unit of its last place, as the result is. The sum
   // that divides is of those that were not rounded. Of `attention`.
   bool rounded = false;
+  // Exponentials may be the target's approximations of 2^x (docs/ir.md, "Approximations"), with the scale and log2 e as one
+  // factor. Each has a relative error of at most 2^-21 + 2^-22 |scale score|, and is 0 below 2^-125. Of `attention`.
+  bool approximate = false;
 };
 
 struct Attention {

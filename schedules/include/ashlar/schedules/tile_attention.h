@@ -21,8 +21,10 @@
 //
 // With ops::AttentionOptions::rounded both products run on tensor cores. Without it, the second product multiplies exponentials
 // in f32 by values converted to f32, exactly and slowly. If queries do not see all keys, ops::AttentionOptions::finite is
-// needed: a product has no conditions, and multiplies v of an unseen key by 0. Tiles in which no query sees a key are computed
-// too.
+// needed: a product has no conditions, and multiplies v of an unseen key by 0. Tiles in which no query sees a key are not
+// computed.
+//
+// ops::AttentionOptions::approximate lets exponentials be the chip's own powers of two.
 //
 // Refused: a target without tiles; types other than f16 and bf16; lengths D and E of queries and values that are not constants
 // of at most 256; queries that do not see all keys, without `finite`.

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loops that carry a maximum, and sums that are relative to it, as `rebase` and `roll` make them (block.h). Each iteration has
+// a part, with a maximum and sums of its own, and combining it multiplies one of the two. Here the part is relative to the new
+// maximum of all, and is added to what is carried:
+//
+//   top = max of the scores                                 now = max(most, max of the scores)
+//   e = exp(scores - top)                                   e = exp(scores - now)
+//   part = mma(e, v, 0)                              ->     sums = mma(e, v, sums * exp(most - now))
+//   now = max(most, top)                                    most = now
+//   sums = sums * exp(most - now) + part * exp(top - now)
+//
+// Both steps rely on the identity term(now) = term(top) * rescale(top, now), and regroup sums; so does this. Parts that add
+// nothing to any point of the block, such as the keys that no query of it sees, are left out: the loop ends before them.
+#include <algorithm>
+#include <cmath>
+
+#include <ashlar/ir/operation.h>
+
+#include "lower/nodes.h"
+#include "lower/tiles/block.h"
+
+namespace ashlar::lowering {
+
+namespace {
+
+bool reads(const Expr& e, Id buffer) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) { return found |= ir::is(x, Op::load) && x.node()->id == buffer, !found; });
+  return found;
+}
+
+bool reads(const ir::Stage& s, Id buffer) {
+  const auto any = [&](const std::vector<Expr>& list) {
+    return std::any_of(list.begin(), list.end(), [&](const Expr& e) { return reads(e, buffer); });
+  };
+  return any(s.values) || any(s.inits);
+}
+
+bool is_element(const Expr& e, Id buffer) {
+  if (ir::is(e, Op::cast)) return is_element(ir::args_of(e)[0], buffer);
+  return ir::is(e, Op::load) && e.node()->id == buffer;
+}
+
+// An element of the buffer, or its product with something else: 0 where the element is.
+bool is_multiple(const Expr& e, Id buffer) {
+  if (is_element(e, buffer)) return true;
+  if (!ir::is(e, Op::mul)) return false;
+  const auto args = ir::args_of(e);
+  return (is_element(args[0], buffer) && !reads(args[1], buffer)) || (is_element(args[1], buffer) && !reads(args[0], buffer));
+}
+
+// The value for some number in place of each thing that is read, `value` in place of `part`, and conditions that hold.
+std::optional<ir::Value> sample(const Expr& e, Id part, double value) {
+  const Type t = e.type();
+  if (t.is_bool() && !reads(e, part) && (ir::has_load(e) || !ir::free_vars(e).empty())) return ir::int_value(bool_, 1);
+  if (ir::is(e, Op::int_const) || ir::is(e, Op::float_const)) return ir::value_of(e);
+  if (ir::is(e, Op::load) || ir::is(e, Op::var)) {
+    if (!t.is_float()) return ir::int_value(t, 1);
+    const bool own = ir::is(e, Op::load) && e.node()->id == part;
+    return ir::float_value(t, own ? value : static_cast<double>(e.node()->hash % 1024) / 256 - 2);
+  }
+  std::vector<ir::Value> args;
+  for (const Expr& a : ir::args_of(e)) {
+    const auto v = sample(a, part, value);
+    if (!v) return std::nullopt;
+    args.push_back(*v);
+  }
+  return ir::evaluate(ir::op_of(e), t, args);
+}
+
+// rescale(old, now) in the combiner of a sum: select(a0 == b0, a + b, select(a0 < b0, a * r + b, a + b * r)), of which r is
+// over the smaller and the larger of a0 and b0. Empty: it combines in another way.
+Expr rescale_in(const Expr& combine, const Expr& a0, const Expr& b0, const Expr& a, const Expr& b, bool rises, Id old, Id now) {
+  if (!ir::is(combine, Op::select) || !ir::is(ir::args_of(combine)[2], Op::select)) return {};
+  const Expr& first = ir::args_of(ir::args_of(combine)[2])[1];
+  if (!ir::is(first, Op::add) || !ir::is(ir::args_of(first)[0], Op::mul)) return {};
+  const Expr r = ir::args_of(ir::args_of(first)[0])[1];
+  const Expr made =
+      ir::select(ir::eq(a0, b0), ir::add(a, b),
+                 ir::select(rises ? ir::lt(a0, b0) : ir::lt(b0, a0), ir::add(ir::mul(a, r), b), ir::add(a, ir::mul(b, r))));
+  if (!ir::same(combine, made)) return {};
+  const Expr lower = ir::binary(Op::min, a0, b0), higher = ir::binary(Op::max, a0, b0);
+  const Expr over = ir::transform(r, [&](const Expr& e) {
+    if (ir::same(e, rises ? lower : higher)) return ir::var(old, "old", e.type());
+    return ir::same(e, rises ? higher : lower) ? ir::var(now, "now", e.type()) : e;
+  });
+  return ir::uses_var(over, a0.node()->id) || ir::uses_var(over, b0.node()->id) ? Expr() : over;
+}
+
+// Is value(now) = value(old) * rescale(old, now), where old may become now? For a few values of everything.
+bool rescales(const Expr& value, Id part, const Expr& rescale, Id old, Id now, bool rises) {
+  for (const auto& [low, high] : {std::pair{-1.0, 0.5}, {0.25, 1.75}, {-2.0, -1.5}}) {
+    const double from = rises ? low : high, to = rises ? high : low;
+    const auto number = [&](double v) { return ir::float_const(rescale.type(), v); };
+    const auto before = sample(value, part, from), after = sample(value, part, to),
+               by = sample(ir::substitute(rescale, {{old, number(from)}, {now, number(to)}}), 0, 0);
+    if (!before || !after || !by || !before->type.is_float() || before->f == 0) return false;
+    const double expected = before->f * by->f, size = std::abs(after->f) + std::abs(expected);
+    if (!(std::abs(after->f - expected) <= 1e-3 * size + 1e-6)) return false;
+  }
+  return true;
+}
+
+void add_conjuncts(const Expr& e, std::vector<Expr>& all) {
+  if (!ir::is(e, Op::logic_and)) return all.push_back(e);
+  for (const Expr& a : ir::args_of(e)) add_conjuncts(a, all);
+}
+
+const Stmt* nest_in(const std::vector<Stmt>& body, Id stage) {
+  for (const Stmt& s : body)
+    if (s.is<NestStmt>() && s.get<NestStmt>().stage == stage) return &s;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<BlockLowering::Running> BlockLowering::running_of(const Stmt& loop) const {
+  const Current& c = *nests_.back();
+  const ir::Stage& all = *c.stage;
+  const ir::Reducer& r = all.reducer;
+  if (r.kind != ir::ReducerKind::custom || r.order != ir::Reducer::Order::any || all.values.size() < 2 || !c.terms.empty())
+    return std::nullopt;
+  Running found{.all = &all, .body = &loop.body(), .old = ir::fresh_id(), .now = ir::fresh_id()};
+  std::vector<Expr> left, right;
+  for (std::size_t k = 0; k < all.values.size(); ++k) {
+    const Expr& e = all.values[k];
+    if (!ir::is(e, Op::load) || !nest_in(loop.body(), p_.buffer(e.node()->id).stage)) return std::nullopt;
+    found.parts.push_back(e.node()->id);
+    left.push_back(ir::var(r.left[k], "a", e.type())), right.push_back(ir::var(r.right[k], "b", e.type()));
+    const ir::Stage& part = p_.stage(p_.buffer(e.node()->id).stage);
+    const bool sum = part.reducer.kind == ir::ReducerKind::sum && part.values.size() == 1 &&
+                     ir::is(part.inits.front(), Op::float_const) && part.inits.front().node()->f == 0;
+    if (k > 0 && !sum) return std::nullopt;
+  }
+  const ir::Stage& top = p_.stage(p_.buffer(found.parts[0]).stage);
+  const bool rises = top.reducer.kind == ir::ReducerKind::maximum;
+  if ((!rises && top.reducer.kind != ir::ReducerKind::minimum) || top.values.size() != 1) return std::nullopt;
+  found.extreme = rises ? Op::max : Op::min;
+  if (!ir::same(r.combine[0], ir::binary(found.extreme, left[0], right[0]))) return std::nullopt;
+  for (std::size_t k = 1; k < left.size(); ++k) {
+    const Expr rescale = rescale_in(r.combine[k], left[0], right[0], left[k], right[k], rises, found.old, found.now);
+    if (rescale.empty() || (k > 1 && !ir::same(rescale, found.rescale))) return std::nullopt;
+    found.rescale = rescale;
+  }
+  return parts_agree(found) ? std::optional(found) : std::nullopt;
+}
+
+// Who reads the maximum of a part computes a term of its sums alone, and the sums are read by the loop's stage alone.
+bool BlockLowering::parts_agree(Running& run) const {
+  const auto part_of = [&](const ir::Stage& s) {
+    for (std::size_t k = 0; k < run.parts.size(); ++k)
+      if (p_.buffer(run.parts[k]).stage == s.id) return static_cast<int>(k);
+    return -1;
+  };
+  for (const auto& [id, s] : p_.stages) {
+    if (id == run.all->id) continue;
+    for (std::size_t k = 1; k < run.parts.size(); ++k)
+      if (reads(s, run.parts[k])) return false;
+    if (!reads(s, run.parts[0])) continue;
+    if (s.is_reduction() || s.values.size() != 1 || p_.buffer(s.buffers.front()).role != ir::Role::temporary ||
+        !nest_in(*run.body, s.id) ||
+        !rescales(s.values.front(), run.parts[0], run.rescale, run.old, run.now, run.extreme == Op::max))
+      return false;
+    run.terms.push_back(&s);
+  }
+  if (run.terms.size() != 1) return false;
+  const Id term = run.terms.front()->buffers.front();
+  for (const auto& [id, s] : p_.stages)
+    if (reads(s, term) && (part_of(s) < 1 || !is_multiple(s.values.front(), term))) return false;
+  return std::all_of(run.parts.begin() + 1, run.parts.end(),
+                     [&](Id part) { return reads(p_.stage(p_.buffer(part).stage), term); });
+}
+
+// The part's maximum becomes that of all so far; what is carried is worth less by `factor` from here on.
+void BlockLowering::raise(Id buffer) {
+  if (!running_ || running_->parts[0] != buffer) return;
+  StageTile& part = stages_.at(buffer);
+  const std::vector<std::int64_t> own = b_.type(part.value).extents, carried = b_.type(running_->carried[0]).extents;
+  if (b_.type(part.value).elements() != b_.type(running_->carried[0]).elements()) return;
+  const Id top = b_.reshape(part.value, carried);
+  running_->most = b_.apply(running_->extreme, {running_->carried[0], top});
+  part.value = b_.reshape(running_->most, own);
+  locals_[running_->old] = running_->carried[0], locals_[running_->now] = running_->most;
+  done_.clear();
+  Dimensions dims;
+  for (const std::int64_t n : carried) dims.push_back({0, n, Expr()});
+  running_->factor = full(spelled(running_->rescale), dims);
+  locals_.clear();
+  done_.clear();
+}
+
+// What the sums of a part start from: those that are carried. Empty: from nothing.
+std::vector<Id> BlockLowering::carried_into(const ir::Stage& stage) {
+  if (!running_ || !running_->most || stage.buffers.size() != 1) return {};
+  const auto at = std::find(running_->parts.begin() + 1, running_->parts.end(), stage.buffers.front());
+  if (at == running_->parts.end()) return {};
+  const auto k = static_cast<std::size_t>(at - running_->parts.begin());
+  const ir::tile::TileType own = b_.type(running_->carried[k]);
+  std::vector<std::int64_t> extents;
+  std::int64_t elements = 1;
+  for (const TileDimension& d : dimensions(0)) extents.push_back(d.width), elements *= d.width;
+  if (elements != own.elements()) return {};
+  running_->started.insert(k);
+  return {b_.reshape(b_.apply(Op::mul, {running_->carried[k], b_.broadcast(running_->factor, own.extents)}), extents)};
+}
+
+// The sums after this part; empty: they are combined as the reducer says.
+std::vector<Id> BlockLowering::after_part() {
+  if (!running_ || !running_->most || running_->all != now().stage) return {};
+  std::vector<Id> next{running_->most};
+  for (std::size_t k = 1; k < running_->parts.size(); ++k) {
+    const std::vector<std::int64_t> extents = b_.type(running_->carried[k]).extents;
+    const Id part = b_.reshape(stages_.at(running_->parts[k]).value, extents);
+    const auto less = [&] { return b_.apply(Op::mul, {running_->carried[k], b_.broadcast(running_->factor, extents)}); };
+    next.push_back(running_->started.count(k) ? part : b_.apply(Op::add, {less(), part}));
+  }
+  return next;
+}
+
+// What is left of each condition of a choice, select(c, x, none), at the positions of the nest's tiles where most is left.
+std::vector<Expr> BlockLowering::margins_of(const Stmt& nest, const Expr& value, const Expr& none) {
+  if (!ir::is(value, Op::select) || !ir::same(ir::args_of(value)[2], none)) return {};
+  std::vector<Expr> conditions, margins;
+  add_conjuncts(ir::args_of(value)[0], conditions);
+  std::vector<std::pair<Id, std::int64_t>> dims;
+  ir::Substitution single;
+  bool plain = true;
+  ir::walk(nest.body(), [&](const Stmt& s) {
+    if (!s.is<LoopStmt>()) return;
+    const LoopStmt& l = s.get<LoopStmt>();
+    const ir::LoopRange range = ir::range_of(p_, s);
+    if (l.kind == LoopKind::tile) {
+      dims.emplace_back(l.axis, l.width);
+      facts_.range(l.axis, ir::index(0), ir::index(l.width - 1));
+    } else {
+      plain = plain && ir::is_int(known(ir::sub(range.end, range.begin)), 1);
+      single.emplace_back(l.axis, known(range.begin));
+    }
+  });
+  for (const Expr& condition : conditions) {
+    Expr left = margin(condition);
+    if (!plain || left.empty() || !left.type().is_index() || ir::has_load(left)) continue;
+    left = known(ir::substitute(ir::substitute(left, ir::iter_values(p_, nest.get<NestStmt>())), single));
+    for (const auto& [axis, width] : dims) {
+      const auto at = [&](std::int64_t n) { return known(ir::substitute(left, {{axis, ir::index(n)}})); };
+      const Expr first = at(0), last = at(width - 1);
+      const bool rises = analysis::can_prove(ir::ge(last, left), facts_);
+      left = rises ? last : analysis::can_prove(ir::ge(first, left), facts_) ? first : Expr();
+      if (left.empty()) break;
+    }
+    if (!left.empty()) margins.push_back(left);
+  }
+  return margins;
+}
+
+// The loop without iterations at its ends whose part is the reducer's identity at all points.
+void BlockLowering::leave_out(const Running& run, Id axis, Expr& begin, Expr& end) {
+  const ir::Stage &top = p_.stage(p_.buffer(run.parts[0]).stage), &term = *run.terms.front();
+  const Type type = top.values.front().type();
+  const std::vector<Expr> of_top = margins_of(*nest_in(*run.body, top.id), top.values.front(), top.inits.front()),
+                          of_term = margins_of(*nest_in(*run.body, term.id), term.values.front(), ir::float_const(type, 0));
+  for (const Expr& left : of_top) {
+    if (std::none_of(of_term.begin(), of_term.end(), [&](const Expr& e) { return ir::same(e, left); })) continue;
+    const Expr next = ir::substitute(left, {{axis, ir::add(ir::axis_var(p_, axis), ir::index(1))}});
+    const Expr start = known(ir::substitute(left, {{axis, ir::index(0)}}));
+    std::int64_t step = 0;
+    if (!ir::is_int(known(ir::sub(left, next)), &step) || step == 0) continue;
+    if (step > 0)  // start - step * i > 0
+      end = known(ir::binary(Op::min, end, ir::div(ir::add(start, ir::index(step - 1)), ir::index(step))));
+    else
+      begin = known(ir::binary(Op::max, begin, ir::add(ir::div(ir::neg(start), ir::index(-step)), ir::index(1))));
+  }
+}
+
+}  // namespace ashlar::lowering
