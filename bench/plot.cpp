@@ -42,7 +42,7 @@ void plot(const Report& report, const std::string& title, const std::string& pat
   for (std::size_t k = 0; k < all.size(); ++k) {
     const Outcome& o = all[k];
     const double y = top + row * static_cast<double>(k), to = place(o.ratio());
-    const char* colour = o.ratio() >= 1 ? "#3a8f5c" : o.ratio() >= 0.85 ? "#d9a53f" : "#c0504d";
+    const char* color = o.ratio() >= 1 ? "#3a8f5c" : o.ratio() >= 0.85 ? "#d9a53f" : "#c0504d";
     const std::string peak =
         o.ours->fraction_of_peak > 0 ? fmt::format(", {:.0f} % of peak", 100 * o.ours->fraction_of_peak) : "";
     svg += fmt::format(
@@ -51,7 +51,7 @@ void plot(const Report& report, const std::string& title, const std::string& pat
         "<text x=\"{:.1f}\" y=\"{:.1f}\">{:.2f} of {}{}{}</text>\n",
         left - 8, y + row - 6, escaped(o.ours->kernel), escaped(o.ours->shape),
         o.ours->threads == 1 ? "" : fmt::format(", {} threads", o.ours->threads), std::min(middle, to), y + 2,
-        std::abs(to - middle), row - 4, colour, middle + half + 10, y + row - 6, o.ratio(), escaped(o.peer->impl), peak,
+        std::abs(to - middle), row - 4, color, middle + half + 10, y + row - 6, o.ratio(), escaped(o.peer->impl), peak,
         o.ours->impl == "ashlar" ? "" : escaped(" (" + o.ours->impl + ")"));
   }
   std::ofstream file(path);

@@ -14,7 +14,7 @@ class Maker {
     made_.exact = true;
     static constexpr Tensor (Maker::* operators[])() = {&Maker::product,     &Maker::product,   &Maker::convolution,
                                                         &Maker::convolution, &Maker::depthwise, &Maker::turned,
-                                                        &Maker::pooled,      &Maker::reduced,   &Maker::normalised};
+                                                        &Maker::pooled,      &Maker::reduced,   &Maker::normalized};
     Tensor y = (this->*operators[s.pick(9)])();
     if (s.one_in(3)) y = ops::relu(y);
     const Tensor out = lang::make_output("out", y.type(), y.shape().extents());
@@ -147,7 +147,7 @@ class Maker {
     return named("sum", ops::reduce_sum(x, {.axes = along}));
   }
 
-  Tensor normalised() {
+  Tensor normalized() {
     made_.exact = false;
     const Tensor x = in("x", f32, {extent("M", 0, 9), extent("N", 1, 70)});
     switch (s.pick(3)) {

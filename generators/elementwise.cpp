@@ -54,7 +54,7 @@ constexpr UnaryRow functions[] = {
     ROW(square, "y = x^2", Kind::numbers),
     ROW(tan, "y = tan(x)", Kind::floats),
     ROW(tanh, "y = tanh(x)", Kind::floats),
-    ROW(trunc, "y = x rounded towards 0", Kind::floats),
+    ROW(trunc, "y = x rounded toward 0", Kind::floats),
 };
 
 constexpr UnaryRow activations[] = {
@@ -97,7 +97,7 @@ constexpr UnaryRow activations[] = {
      [](const Tensor& x, const double* a) { return ops::silu(x, a[0]); },
      {{"beta", 1}}},
     {"soft_shrink",
-     "y = x moved towards 0 by `by`, or 0",
+     "y = x moved toward 0 by `by`, or 0",
      Kind::floats,
      [](const Tensor& x, const double* a) { return ops::soft_shrink(x, a[0]); },
      {{"by", 0.5}}},

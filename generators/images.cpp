@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Images: colours, filters, morphology, sampling, statistics. Values are floats, or bytes.
+// Images: colors, filters, morphology, sampling, statistics. Values are floats, or bytes.
 #include "generators/op.h"
 #include "generators/params.h"
 
@@ -34,11 +34,11 @@ struct ImageRow {
 };
 #define ROW(NAME, FORMULA, SHAPE, FLOATS) {#NAME, FORMULA, SHAPE, FLOATS, [](const Tensor& x) { return Tensor(ops::NAME(x)); }}
 constexpr ImageRow images[] = {
-    ROW(hsv_to_rgb, "y = colours of hue, saturation and value; x [H, W, 3]", "H,W,3", true),
+    ROW(hsv_to_rgb, "y = colors of hue, saturation and value; x [H, W, 3]", "H,W,3", true),
     ROW(rgb_to_grey, "y = 0.299 R + 0.587 G + 0.114 B; x [H, W, 3]", "H,W,3", false),
     ROW(rgb_to_hsv, "y = hue, saturation and value; x [H, W, 3]", "H,W,3", true),
     ROW(rgb_to_ycbcr, "y = Y, Cb, Cr of the full range; x [H, W, 3]", "H,W,3", false),
-    ROW(ycbcr_to_rgb, "y = colours of Y, Cb, Cr; x [H, W, 3]", "H,W,3", false),
+    ROW(ycbcr_to_rgb, "y = colors of Y, Cb, Cr; x [H, W, 3]", "H,W,3", false),
 };
 #undef ROW
 class Image : public Op {
@@ -84,7 +84,7 @@ ASHLAR_GENERATOR(GaussianBlur, "gaussian_blur", "images", "y = x under a normal 
 class SeparableFilter : public FilterOp {
  public:
   SeparableFilter() {
-    const WeightsParam down("down", "0.25,0.5,0.25", "weights of the neighbours in a column"),
+    const WeightsParam down("down", "0.25,0.5,0.25", "weights of the neighbors in a column"),
         across("across", "0.25,0.5,0.25", "in a row");
     const ops::FilterOptions o = options();
     output("y", ops::separable_filter(input("x", type, shape), *down, *across, o));
@@ -100,7 +100,7 @@ class BoxBlur : public FilterOp {
     output("y", ops::box_blur(input("x", type, shape), radius[0], radius[1], o));
   }
 };
-ASHLAR_GENERATOR(BoxBlur, "box_blur", "images", "y = the mean over (2 ry + 1) (2 rx + 1) neighbours");
+ASHLAR_GENERATOR(BoxBlur, "box_blur", "images", "y = the mean over (2 ry + 1) (2 rx + 1) neighbors");
 
 class SobelOp : public FilterOp {
  public:
@@ -190,7 +190,7 @@ class Demosaic : public Op {
     output("y", ops::demosaic(input("x", type, {H, W}), pattern));
   }
 };
-ASHLAR_GENERATOR(Demosaic, "demosaic", "images", "y = colours [H, W, 3] of a sensor's mosaic [H, W]");
+ASHLAR_GENERATOR(Demosaic, "demosaic", "images", "y = colors [H, W, 3] of a sensor's mosaic [H, W]");
 
 // ---- statistics ------------------------------------------------------------------------------------------------------------
 
@@ -203,14 +203,14 @@ class Histogram : public Op {
 };
 ASHLAR_GENERATOR(Histogram, "histogram", "images", "counts = how many pixels of x have each value; x of u8");
 
-class EqualiseHistogram : public Op {
+class EqualizeHistogram : public Op {
  public:
-  EqualiseHistogram() {
+  EqualizeHistogram() {
     Extents extents({.min = 1});
     output("y", ops::equalise_histogram(input("x", u8, extents.shape("shape", "H,W", "of x, of u8", 1, 4))));
   }
 };
-ASHLAR_GENERATOR(EqualiseHistogram, "equalise_histogram", "images", "y = values of x spread so that as many pixels have each");
+ASHLAR_GENERATOR(EqualizeHistogram, "equalise_histogram", "images", "y = values of x spread so that as many pixels have each");
 
 class IntegralImageOp : public Op {
  public:

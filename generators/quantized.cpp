@@ -177,7 +177,7 @@ ASHLAR_GENERATOR(QuantizedDepthwise, "quantized_depthwise_conv2d", "quantized",
 class Int4Op : public QuantizedOp {
  protected:
   const Param<Type> w_type{"w_type", i4, {{i4, u4}}, "of W"};
-  const Param<int> group{"group", 32, between(1, 1 << 16), "neighbours in a row of W that share a scale"};
+  const Param<int> group{"group", 32, between(1, 1 << 16), "neighbors in a row of W that share a scale"};
   Extents extents;
   const Expr N = extents["N"], G = extents["G"];  // G groups in a row
   const Expr K = ops::detail::plain(G * *group);

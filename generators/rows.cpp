@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operators on rows: softmax, and normalisation by moments.
+// Operators on rows: softmax, and normalization by moments.
 #include "generators/chain.h"
 
 namespace ashlar::generators {
@@ -36,7 +36,7 @@ class Softmax : public ChainedOp {
 };
 const auto registered_softmaxes = register_rows<Softmax, softmaxes>("softmax");
 
-// ---- normalisation ---------------------------------------------------------------------------------------------------------
+// ---- normalization ---------------------------------------------------------------------------------------------------------
 
 // What all of them have behind their shape.
 class NormOp : public ChainedOp {
@@ -54,7 +54,7 @@ class LayerNorm : public NormOp {
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
     const int rank = std::max<int>(1, static_cast<int>(shape.size()));
-    const Param<int> dims{"dims", 1, between(1, rank), "the last dimensions, normalised together"};
+    const Param<int> dims{"dims", 1, between(1, rank), "the last dimensions, normalized together"};
     const Affine affine;
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, shape);

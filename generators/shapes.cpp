@@ -144,7 +144,7 @@ ASHLAR_GENERATOR(Flip, "flip", "shapes", "y = x backwards along an axis");
 class Roll : public AxisOp {
  public:
   Roll() {
-    const Param<std::int64_t> by{"by", 1, "places towards the end, and round it"};
+    const Param<std::int64_t> by{"by", 1, "places toward the end, and round it"};
     output("y", ops::roll(x({.min = 1}), *by, dimension));
   }
 };

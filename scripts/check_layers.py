@@ -7,7 +7,7 @@ in analysis); that what users include stays light: no heavy header of the standa
 preprocessing than its budget; that no installed header includes one that is not (of those in cmake/internal_headers.txt, or of src); and that no two files
 define one type.
 
-  scripts/check_layers.py [--compiler g++] [ROOT]      prints every offence, exit code 1 if there is one
+  scripts/check_layers.py [--compiler g++] [ROOT]      prints every offense, exit code 1 if there is one
 """
 import argparse
 import os
@@ -187,15 +187,15 @@ def main():
     parser.add_argument("root", nargs="?", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     parser.add_argument("--compiler", default="g++")
     arguments = parser.parse_args()
-    offences = []
-    count = check_includes(arguments.root, offences.append)
+    offenses = []
+    count = check_includes(arguments.root, offenses.append)
     if count == 0:
-        offences.append(f"{arguments.root}: no #include line found")
-    check_names(arguments.root, offences.append)
-    sizes = check_light(arguments.root, arguments.compiler, offences.append)
-    check_installed(arguments.root, offences.append)
-    for offence in offences:
-        print(offence, file=sys.stderr)
+        offenses.append(f"{arguments.root}: no #include line found")
+    check_names(arguments.root, offenses.append)
+    sizes = check_light(arguments.root, arguments.compiler, offenses.append)
+    check_installed(arguments.root, offenses.append)
+    for offense in offenses:
+        print(offense, file=sys.stderr)
     for header in BUDGETS:
         if header in sizes:
             lines, own, headers = sizes[header]
@@ -204,8 +204,8 @@ def main():
     if operators:
         largest = max(operators, key=lambda header: sizes[header][0])
         print(f"of one operator's header at most {sizes[largest][0]} lines, in {largest}")
-    print(f"layers: {count} includes read, {len(offences)} offences")
-    return 1 if offences else 0
+    print(f"layers: {count} includes read, {len(offenses)} offenses")
+    return 1 if offenses else 0
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ one spelling.
   [codegen.md](codegen.md), "Lines"         the heading, by its words; `docs/ir.md`, "A fragment" as well
   `tests/negative`, `src/lower/place.cpp`   the file or folder, from the root; where * or … stands, something that fits
   docs/README.md                            names every page of docs/
-  behaviour, neighbour, normalise           pages spell American, outside of code and of the names that begin a row
+  behavior, neighbor, normalize           pages spell American, outside of code and of the names that begin a row
   // docs/ir.md, "Conversions"              a comment of include/ or src/, also of ops/ and schedules/: the heading
 
-  scripts/check_links.py [ROOT]      prints every offence, exit code 1 if there is one
+  scripts/check_links.py [ROOT]      prints every offense, exit code 1 if there is one
 """
 import fnmatch
 import os
@@ -22,7 +22,7 @@ IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)|<img [^>]*src=\"([^\"]+)\"")
 SECTION = re.compile(r'(?:\]\(([^)\s#]+)\)|`([\w./-]+\.md)`),?\s+"([^"]+)"')
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.*-]*)`")
 IN_COMMENT = re.compile(r'(docs/[\w-]+\.md),\s+(?://\s*)?"([^"]+)"')
-BRITISH = re.compile(r"\b\w*(?:neighbour|behaviour|colour|favour|centre|metre\b|analys(?:ed|ing)\b|labell|modell|"
+BRITISH = re.compile(r"\b\w*(?:neighbor|behavior|color|favor|center|meter\b|analys(?:ed|ing)\b|labell|modell|"
                      r"(?:initial|legal|normal|optim|organ|real|recogn|serial|special|summar|synchron|util|vector|general)is(?:e|ing|ation))"
                      r"\w*", re.I)
 NO_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|^\|[^|\n]*\||\"[^\"\n]*\"", re.M)  # code, targets of links, what begins a row, what is printed
@@ -92,7 +92,7 @@ class Tree:
         full = os.path.join(self.root, folder)
         return os.path.isdir(full) and any(fnmatch.fnmatch(n, last.replace("…", "*")) for n in os.listdir(full))
 
-    def offences(self):
+    def offenses(self):
         for name, text in self.texts.items():
             text = without_code(text)
             for at, sentence in sorted(self.of_page(name, text)):
@@ -141,11 +141,11 @@ class Tree:
 
 def main():
     tree = Tree(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
-    offences = list(tree.offences())
-    for offence in offences:
-        print(offence, file=sys.stderr)
-    print(f"links: {len(tree.texts)} pages, {len(offences)} offences")
-    return 1 if offences or not tree.texts else 0
+    offenses = list(tree.offenses())
+    for offense in offenses:
+        print(offense, file=sys.stderr)
+    print(f"links: {len(tree.texts)} pages, {len(offenses)} offenses")
+    return 1 if offenses or not tree.texts else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every operator of ops/include/ashlar/ops has a generator of its name in ashlar-ops, and every generator there is an operator.
 
-  scripts/check_ops.py ASHLAR_OPS [HEADERS]    prints every offence, exit code 1 if there is one; HEADERS: ops/include/ashlar/ops
+  scripts/check_ops.py ASHLAR_OPS [HEADERS]    prints every offense, exit code 1 if there is one; HEADERS: ops/include/ashlar/ops
 """
 import pathlib
 import re
@@ -43,15 +43,15 @@ def main():
     text = subprocess.run([sys.argv[1], "--list"], capture_output=True, text=True, check=True).stdout
     listed = {m.group(1) for m in map(LISTED.match, text.splitlines()) if m}
     ops = operators(sys.argv[2] if len(sys.argv) > 2 else "ops/include/ashlar/ops")
-    offences = [f"{header}: {name} has no generator in ashlar-ops" for name, header in ops.items()
+    offenses = [f"{header}: {name} has no generator in ashlar-ops" for name, header in ops.items()
                 if name not in listed and name not in NO_OPERATOR]
-    offences += [f"ashlar-ops: {name} is no operator" for name in sorted(listed)
+    offenses += [f"ashlar-ops: {name} is no operator" for name in sorted(listed)
                  if CASES.get(name, name) not in ops or name in NO_OPERATOR]
-    offences += [f"{name}: no such function any more" for name in NO_OPERATOR if name not in ops]
-    for offence in offences:
-        print(offence, file=sys.stderr)
-    print(f"operators: {len(ops)} functions, {len(listed)} generators, {len(offences)} offences")
-    return 1 if offences or not ops or not listed else 0
+    offenses += [f"{name}: no such function any more" for name in NO_OPERATOR if name not in ops]
+    for offense in offenses:
+        print(offense, file=sys.stderr)
+    print(f"operators: {len(ops)} functions, {len(listed)} generators, {len(offenses)} offenses")
+    return 1 if offenses or not ops or not listed else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 no folder holds more than 40 sources, no function more than 120 lines, of a primitive 80, and what ships says its license in the
 first line.
 
-  scripts/check_tree.py      prints every offence, exit code 1 if there is one
+  scripts/check_tree.py      prints every offense, exit code 1 if there is one
 """
 import collections
 import os
@@ -42,11 +42,11 @@ def long_functions(name, lines, most):
 
 def main():
     names = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=True).stdout.split("\0")
-    offences = []
+    offenses = []
     sources = collections.Counter(os.path.dirname(name) for name in names if name.endswith((".h", ".c", ".cpp")))
     for folder, count in sorted(sources.items()):
         if count > MOST_SOURCES:
-            offences.append(f"{folder}: {count} sources, expected at most {MOST_SOURCES}: it holds two rooms")
+            offenses.append(f"{folder}: {count} sources, expected at most {MOST_SOURCES}: it holds two rooms")
     for name in filter(None, names):
         if not name.endswith(CODE):
             continue
@@ -54,21 +54,21 @@ def main():
             lines = f.read().splitlines()
         most = next((most for folder, most in FUNCTIONS if name.startswith(folder) and name.endswith((".cpp", ".h"))), None)
         if most:
-            offences += long_functions(name, lines, most)
+            offenses += long_functions(name, lines, most)
         if name.startswith(SHIPPED):
             if not lines or LICENSE not in lines[0]:
-                offences.append(f"{name}:1: expected {LICENSE}")
+                offenses.append(f"{name}:1: expected {LICENSE}")
         if len(lines) > MOST_LINES and name.endswith((".h", ".c", ".cpp")):
-            offences.append(f"{name}: {len(lines)} lines, expected at most {MOST_LINES}: it holds two ideas")
+            offenses.append(f"{name}: {len(lines)} lines, expected at most {MOST_LINES}: it holds two ideas")
         for number, line in enumerate(lines, 1):
             if MACHINE_PATH.search(line):
-                offences.append(f"{name}:{number}: a path of one machine: {line.strip()}")
+                offenses.append(f"{name}:{number}: a path of one machine: {line.strip()}")
             if UNFINISHED.search(line):
-                offences.append(f"{name}:{number}: unfinished: {line.strip()}")
-    for offence in offences:
-        print(offence, file=sys.stderr)
-    print(f"tree: {len(names) - 1} files, {len(offences)} offences")
-    return 1 if offences else 0
+                offenses.append(f"{name}:{number}: unfinished: {line.strip()}")
+    for offense in offenses:
+        print(offense, file=sys.stderr)
+    print(f"tree: {len(names) - 1} files, {len(offenses)} offenses")
+    return 1 if offenses else 0
 
 
 if __name__ == "__main__":

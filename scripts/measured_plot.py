@@ -13,7 +13,7 @@ ROWS = [("matrix product, f32", "^matmul$"),
         ("sum, running sum, transpose", "^(sum|scan|transpose)$"),
         ("depthwise convolution", "^depthwise$"),
         ("box blur, unsharp mask", "^(box_blur|unsharp)$")]
-COLOURS = [("#c2571a", "#f0965a"), ("#8a6d00", "#e0bd4a"), ("#1f6fb2", "#6fb4ee"), ("#2f8557", "#6ecb98")]  # on light, on dark
+COLORS = [("#c2571a", "#f0965a"), ("#8a6d00", "#e0bd4a"), ("#1f6fb2", "#6fb4ee"), ("#2f8557", "#6ecb98")]  # on light, on dark
 MARKS = [0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.6, 1.8]
 LEFT, RIGHT, TOP, LANE, GAP, WIDTH = 268, 826, 126, 8, 9, 850
 
@@ -37,7 +37,7 @@ def svg(runs):
     for dark in (0, 1):
         ink, faint, paper = (("#1f2328", "#d5d9de", "#ffffff"), ("#e6edf3", "#3a424c", "#0d1117"))[dark]
         rules = f".ink{{fill:{ink}}} .one{{stroke:{ink}}} .faint{{stroke:{faint}}} .paper{{fill:{paper};stroke:{faint}}}"
-        rules += "".join(f" .run{n}{{fill:{COLOURS[n][dark]}}}" for n in range(len(runs)))
+        rules += "".join(f" .run{n}{{fill:{COLORS[n][dark]}}}" for n in range(len(runs)))
         out.append(f"@media (prefers-color-scheme: dark) {{ {rules} }}" if dark else rules)
     out += ["</style>", f'<rect class="paper" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>',
             '<text class="ink" x="16" y="26" font-size="15" font-weight="600">How many times as fast as the fastest peer, one thread</text>',

@@ -16,8 +16,8 @@ import re
 import subprocess
 import sys
 
-OBJECT_SECONDS = 5  # an optimised C++ file with address and undefined behaviour sanitizers
-TEST_OBJECT_SECONDS = 11  # a test's, which is larger and not optimised
+OBJECT_SECONDS = 5  # an optimized C++ file with address and undefined behavior sanitizers
+TEST_OBJECT_SECONDS = 11  # a test's, which is larger and not optimized
 SLOWER = 3  # a test with sanitizers, of one without
 DEFAULT_SECONDS = 1  # of a test that tests/seconds.txt does not list
 

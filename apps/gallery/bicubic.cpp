@@ -1,5 +1,5 @@
 // Resizing by Keys' cubic convolution (Keys, Cubic convolution interpolation for digital image processing, 1981; a = -1/2),
-// across and then down, edges repeated, pixel centres aligned.
+// across and then down, edges repeated, pixel centers aligned.
 #include <ashlar/ashlar.h>
 #include <ashlar/ops/resize.h>
 using namespace ashlar;

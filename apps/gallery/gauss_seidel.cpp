@@ -1,4 +1,4 @@
-// Gauss-Seidel sweeps over a grid: each point inside becomes the mean of its four neighbours, two of them of this sweep and two
+// Gauss-Seidel sweeps over a grid: each point inside becomes the mean of its four neighbors, two of them of this sweep and two
 // of the one before; the edge stays. A sweep is a recurrence, and its points along a diagonal have nothing to do with each
 // other:
 //

@@ -9,12 +9,12 @@ class Harris : public Generator {
  public:
   Param<int> strip{"strip", 32, between(1, 1024), "rows that one task computes"};
   Symbol H{"H", {.min = 5}}, W{"W", {.min = 5}};
-  Input grey{"grey", f32, {H, W}};
+  Input gray{"gray", f32, {H, W}};
   Output out{"out", f32, {H - 4, W - 4}};
   Tensor gx, gy;
 
   void algorithm() override {
-    const auto corners = ops::harris(grey);
+    const auto corners = ops::harris(gray);
     gx = corners.gx, gy = corners.gy;
     out = corners.result;
   }

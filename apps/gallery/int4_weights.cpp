@@ -1,4 +1,4 @@
-// A layer of a language model with weights of 4 bits: y = W x, where a group of neighbours in a row of W shares one scale, and
+// A layer of a language model with weights of 4 bits: y = W x, where a group of neighbors in a row of W shares one scale, and
 // x is int8 with one scale of its own. Half a byte a weight is read; the products of a group are summed in integers, exactly,
 // and meet their scale once (as in Dettmers et al., 8-bit optimizers via block-wise quantization, 2022, for groups of numbers).
 #include <ashlar/ashlar.h>

@@ -1,4 +1,4 @@
-// Layer normalisation in one pass over memory. For the statistics count, mean and squared deviations are one tuple that merges
+// Layer normalization in one pass over memory. For the statistics count, mean and squared deviations are one tuple that merges
 // (Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979), so that a vector
 // of partial results is combined at the end of a row. A row is copied as it is met; the statistics and the result read the
 // copy, which is in the cache: x is read once. (ops::layer_norm takes the mean first, then the deviations.)

@@ -81,7 +81,7 @@ inline void for_m4(Schedule& s, const Stages& net) {
   }
 }
 
-// Sixteen bytes at a time, one vmlava; of the convolution two rows of its window, which is copied so that they are neighbours.
+// Sixteen bytes at a time, one vmlava; of the convolution two rows of its window, which is copied so that they are neighbors.
 inline void for_m55(Schedule& s, const Stages& net) {
   const auto in_lanes = [&](const LayerStages& l, const Loop& lanes) {
     s[l.result].vectorize(lanes);

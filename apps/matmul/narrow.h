@@ -1,5 +1,5 @@
 #pragma once
-// Matrix products of narrow types, C = A B, on the instructions that multiply and add several neighbours at once.
+// Matrix products of narrow types, C = A B, on the instructions that multiply and add several neighbors at once.
 //
 //   matmul_u8s8      u8 and i8, summed in i32: x86-64 with avx512vnni, avxvnni or avx2 (schedules/matmul_dot.h)
 //   matmul_bf16      bf16, summed in f32: x86-64 with avx512bf16

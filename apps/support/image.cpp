@@ -116,7 +116,7 @@ Image decode_png(std::span<const std::uint8_t> file) {
   d.info = d.png ? png_create_info_struct(d.png) : nullptr;
   if (!d.info) throw ImageError("not enough memory to read a PNG file");
   if (!read_header(d)) throw ImageError(std::string("damaged PNG file: ") + d.complaint.text);
-  if (d.transparent) throw ImageError("has transparency, expected grey or RGB without it");
+  if (d.transparent) throw ImageError("has transparency, expected gray or RGB without it");
 
   const std::size_t bytes = static_cast<std::size_t>(d.bits / 8);
   const std::size_t row = d.width * bytes * static_cast<std::size_t>(d.channels);

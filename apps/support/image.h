@@ -1,7 +1,7 @@
 #pragma once
 // Images as planes of floats, read from and written to PNG.
 //
-//   Image photo = read_png("in.png");        // grey or RGB, 8 or 16 bits; anything else is an ImageError that says so
+//   Image photo = read_png("in.png");        // gray or RGB, 8 or 16 bits; anything else is an ImageError that says so
 //   write_png("out.png", photo);             // with the channels and bits that photo has
 //
 // Invariant: pixels holds channels * height * width values, plane by plane, row by row, 1.0 being the format's white. Reading
@@ -26,14 +26,14 @@ class ImageError : public std::exception {
 
 struct Image {
   std::int64_t width = 0, height = 0;  // at least 1 each
-  int channels = 1;                    // 1: grey, 3: red, green, blue
+  int channels = 1;                    // 1: gray, 3: red, green, blue
   int bits = 8;                        // of one sample in the file: 8 or 16
   std::vector<float> pixels;
   float* plane(int channel) { return pixels.data() + channel * height * width; }
   const float* plane(int channel) const { return pixels.data() + channel * height * width; }
 };
 
-// Palettes and grey of fewer than 8 bits are expanded. Refused: what is no PNG, is damaged or cut off, or has transparency.
+// Palettes and gray of fewer than 8 bits are expanded. Refused: what is no PNG, is damaged or cut off, or has transparency.
 Image decode_png(std::span<const std::uint8_t> file);
 // Values are clamped to 0 .. 1 and rounded to the nearest sample; NaN becomes 0.
 std::vector<std::uint8_t> encode_png(const Image&);

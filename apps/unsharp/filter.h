@@ -7,7 +7,7 @@ namespace unsharp {
 
 inline constexpr int radius = 3;  // of the blur: 7 taps
 inline constexpr double sigma = 1.5;
-inline constexpr float darkest = 1.0f / 65536;  // the ratio sharpened : grey divides by no less
+inline constexpr float darkest = 1.0f / 65536;  // the ratio sharpened : gray divides by no less
 
 inline constexpr float luma[3] = {0.299f, 0.587f, 0.114f};
 

@@ -8,7 +8,7 @@
 //     largest difference 4.8e-07, expected at most 1.0e-05
 //
 // Exit codes: 0, 1 when something failed, 2 for a wrong command line.
-#include <unsharp_grey.h>
+#include <unsharp_gray.h>
 #include <unsharp_rgb.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ int run(const char* from, const char* to) {
   unsharp::Plain plain(image.channels, image.height, image.width);
   if (ashlar_set_threads(1) != ASHLAR_OK) apps::check(ASHLAR_E_LAUNCH);  // one thread against one thread
   const std::vector<apps::Times> times =
-      apps::race({[&] { apps::check(image.channels == 3 ? unsharp_rgb(in, out) : unsharp_grey(in, out)); },
+      apps::race({[&] { apps::check(image.channels == 3 ? unsharp_rgb(in, out) : unsharp_gray(in, out)); },
                   [&] { plain.run(image.pixels.data(), plain_sharp.pixels.data()); }},
                  0.5, {.clock = apps::Clock::thread});
   double largest = 0;

@@ -15,9 +15,9 @@ class Plain {
 
  private:
   int channels_;
-  std::int64_t height_, width_, wide_;  // wide_: a row of grey with its repeated edges
+  std::int64_t height_, width_, wide_;  // wide_: a row of gray with its repeated edges
   std::array<float, 4> weight_;
-  std::vector<float> grey_, blur_y_, blur_x_, sharpen_, ratio_;
+  std::vector<float> gray_, blur_y_, blur_x_, sharpen_, ratio_;
 };
 
 }  // namespace unsharp

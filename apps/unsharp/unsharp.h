@@ -1,5 +1,5 @@
 #pragma once
-// Unsharp masking in f32, edges repeated: out = in * sharpened grey / grey, where sharpened = 2 grey - blur(grey) and the blur
+// Unsharp masking in f32, edges repeated: out = in * sharpened gray / gray, where sharpened = 2 gray - blur(gray) and the blur
 // is a 7x7 Gaussian, down the columns, then along the rows.
 #include <ashlar/generator/generator.h>
 #include <ashlar/schedules/lanes.h>
@@ -24,20 +24,20 @@ class Unsharp : public Generator {
   Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
   Input in{"in", f32, {channels, H, W}};
   Output out{"out", f32, {channels, H, W}};
-  Tensor grey, blur_y, blur_x, sharpen, ratio;
+  Tensor gray, blur_y, blur_x, sharpen, ratio;
 
   void algorithm() override {
     const auto weight = gaussian();
     const Tensor picture = boundary::repeat(in, {1, 2});
-    grey = compute("grey", [&](Var y, Var x) {
+    gray = compute("gray", [&](Var y, Var x) {
       if (channels == 1) return picture(0, y, x);
       Expr total = picture(0, y, x) * luma[0];
       for (int c = 1; c < 3; ++c) total += picture(c, y, x) * luma[c];
       return total;
     });
     blur_y = compute("blur_y", [&](Var y, Var x) {
-      Expr total = grey(y, x) * weight[0];
-      for (int d = 1; d <= radius; ++d) total += (grey(y - d, x) + grey(y + d, x)) * weight[static_cast<std::size_t>(d)];
+      Expr total = gray(y, x) * weight[0];
+      for (int d = 1; d <= radius; ++d) total += (gray(y - d, x) + gray(y + d, x)) * weight[static_cast<std::size_t>(d)];
       return total;
     });
     blur_x = compute("blur_x", [&](Var y, Var x) {
@@ -45,12 +45,12 @@ class Unsharp : public Generator {
       for (int d = 1; d <= radius; ++d) total += (blur_y(y, x - d) + blur_y(y, x + d)) * weight[static_cast<std::size_t>(d)];
       return total;
     });
-    sharpen = compute("sharpen", [&](Var y, Var x) { return 2 * grey(y, x) - blur_x(y, x); });
-    ratio = compute("ratio", [&](Var y, Var x) { return sharpen(y, x) / max(grey(y, x), darkest); });
+    sharpen = compute("sharpen", [&](Var y, Var x) { return 2 * gray(y, x) - blur_x(y, x); });
+    ratio = compute("ratio", [&](Var y, Var x) { return sharpen(y, x) / max(gray(y, x), darkest); });
     out = compute("out", {{"c", channels}, {"y", H}, {"x", W}}, [&](Var c, Var y, Var x) { return ratio(y, x) * in(c, y, x); });
   }
 
-  // A ring of 8 rows of grey, a row of the blur, and of the three planes what is read and written while a line is finished:
+  // A ring of 8 rows of gray, a row of the blur, and of the three planes what is read and written while a line is finished:
   // about 15 rows, in half of the cache.
   static int part(const Target& t) {
     constexpr std::int64_t rows = 15, least = 512;
@@ -70,16 +70,16 @@ class Unsharp : public Generator {
     s[sharpen].inline_();
     s[ratio].compute_at(xo).store_in(Scope::registers);
     s[blur_y].compute_at(yi);
-    s[grey].store_at(parts).compute_at(yi).slide(yi).fold(0, 8);  // 7 rows live, 8 for a power of two
+    s[gray].store_at(parts).compute_at(yi).slide(yi).fold(0, 8);  // 7 rows live, 8 for a power of two
 
     auto [ry, rx] = s[ratio].spatial<2>();
     auto [rxo, rxi] = s[ratio].split(rx, lanes, Tail::pad);
     s[ratio].vectorize(rxi);
     auto [by, bx] = s[blur_y].spatial<2>();
     s[blur_y].vectorize(bx, lanes);
-    auto [gy, gx] = s[grey].spatial<2>();
-    auto [gxo, gxi] = s[grey].split(gx, lanes);
-    s[grey].vectorize(gxi);
+    auto [gy, gx] = s[gray].spatial<2>();
+    auto [gxo, gxi] = s[gray].split(gx, lanes);
+    s[gray].vectorize(gxi);
     s[out].unroll(c).vectorize(xi).parallel(parts);
     if (stream && schedules::fills_lines(s.target())) s[out].stream_store();
   }

@@ -172,8 +172,8 @@ def unsharp():
     m = input_of("x", hl.Float(32), 3)
     weights = [hl.f32(k) for k in gaussian()]
     around = hl.BoundaryConditions.repeat_edge(m)
-    grey, down, across, ratio, out = (hl.Func(f) for f in ("grey", "down", "across", "ratio", "out"))
-    grey[x, y] = around[x, y, 0] * hl.f32(0.299) + around[x, y, 1] * hl.f32(0.587) + around[x, y, 2] * hl.f32(0.114)
+    gray, down, across, ratio, out = (hl.Func(f) for f in ("gray", "down", "across", "ratio", "out"))
+    gray[x, y] = around[x, y, 0] * hl.f32(0.299) + around[x, y, 1] * hl.f32(0.587) + around[x, y, 2] * hl.f32(0.114)
 
     def seven(f, at):
         total = f(*at(0)) * weights[0]
@@ -181,9 +181,9 @@ def unsharp():
             total = total + (f(*at(-d)) + f(*at(d))) * weights[d]
         return total
 
-    down[x, y] = seven(lambda a, b: grey[a, b], lambda d: (x, y + d))
+    down[x, y] = seven(lambda a, b: gray[a, b], lambda d: (x, y + d))
     across[x, y] = seven(lambda a, b: down[a, b], lambda d: (x + d, y))
-    ratio[x, y] = (2 * grey[x, y] - across[x, y]) / hl.max(grey[x, y], hl.f32(1.0 / 65536))
+    ratio[x, y] = (2 * gray[x, y] - across[x, y]) / hl.max(gray[x, y], hl.f32(1.0 / 65536))
     out[x, y, c] = ratio[x, y] * m[x, y, c]
     yi = hl.Var("yi")
     for d, extent in enumerate((m.dim(0).extent(), m.dim(1).extent())):
@@ -191,7 +191,7 @@ def unsharp():
     out.split(y, y, yi, 64).reorder(x, c, yi, y).parallel(y).vectorize(x, LANES)
     ratio.compute_at(out, yi).vectorize(x, LANES)
     down.compute_at(out, yi).vectorize(x, LANES)
-    grey.store_at(out, y).compute_at(out, yi).vectorize(x, LANES)
+    gray.store_at(out, y).compute_at(out, yi).vectorize(x, LANES)
     return out, [m]
 
 

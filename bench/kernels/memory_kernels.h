@@ -105,7 +105,7 @@ class Depthwise : public Generator {
   void schedule(Schedule& s) override { schedules::stencil(s, s[sum], {.together = together, .channels_last = true}); }
 };
 
-// Of three neighbours across, then of three down, in 16 bits as they come.
+// Of three neighbors across, then of three down, in 16 bits as they come.
 class BoxBlur : public Generator {
  public:
   Param<int> strip{"strip", 16, "rows that one thread computes one after the other"};

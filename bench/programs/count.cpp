@@ -21,7 +21,7 @@ const std::function<void()>* one_call = nullptr;
 }
 extern "C" __attribute__((noinline)) void ashlar_programs_one_call() {
   (*one_call)();
-  asm volatile("");  // keeps the call from becoming a tail call, so that its instructions count towards this function
+  asm volatile("");  // keeps the call from becoming a tail call, so that its instructions count toward this function
 }
 
 namespace bench::programs {

@@ -83,7 +83,7 @@ Tensor threshold(const Tensor& x, Operand above, Operand otherwise, Where where)
 Tensor tanh_shrink(const Tensor& x, Where where) {  // x - tanh(x)
   return detail::map_wide("tanh_shrink", x, where, [](const Operand& e) { return e - ashlar::tanh(e); });
 }
-Tensor soft_shrink(const Tensor& x, double by, Where where) {  // towards 0 by so much
+Tensor soft_shrink(const Tensor& x, double by, Where where) {  // toward 0 by so much
   return detail::map_wide("soft_shrink", x, where,
                           [&](const Operand& e) { return select(e > by, e - by, select(e < -by, e + by, e * 0)); });
 }

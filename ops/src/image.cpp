@@ -12,7 +12,7 @@ Expr to_pixel(Type type, const Expr& e) { return type.is_float() ? type(e) : sat
 
 Tensor rgb_to_grey(const Tensor& x, int axis, Where where) {
   const int d = detail::dimension("rgb_to_grey", axis, x.rank(where), where);
-  detail::expect_extent("rgb_to_grey", "x", x, d, ir::index(3), "three colours", where);
+  detail::expect_extent("rgb_to_grey", "x", x, d, ir::index(3), "three colors", where);
   const Type type = x.type(where), wide = detail::pixel_type(type);
   return compute(
       "rgb_to_grey", x.shape(where).drop(d, where),
@@ -28,7 +28,7 @@ Tensor rgb_to_grey(const Tensor& x, int axis, Where where) {
 Tensor rgb_to_ycbcr(const Tensor& x, int axis, Where where) {
   const Type type = x.type(where);
   const double half = type.is_float() ? 0.5 : static_cast<double>(std::uint64_t{1} << (type.bits - 1));
-  return detail::recoloured("rgb_to_ycbcr", x, axis, where, [&](const std::array<Expr, 3>& c) {
+  return detail::recolored("rgb_to_ycbcr", x, axis, where, [&](const std::array<Expr, 3>& c) {
     const Expr y = c[0] * 0.299 + c[1] * 0.587 + c[2] * 0.114;
     return std::array<Expr, 3>{y, (c[2] - y) * (0.5 / 0.886) + half, (c[0] - y) * (0.5 / 0.701) + half};
   });
@@ -36,14 +36,14 @@ Tensor rgb_to_ycbcr(const Tensor& x, int axis, Where where) {
 Tensor ycbcr_to_rgb(const Tensor& x, int axis, Where where) {
   const Type type = x.type(where);
   const double half = type.is_float() ? 0.5 : static_cast<double>(std::uint64_t{1} << (type.bits - 1));
-  return detail::recoloured("ycbcr_to_rgb", x, axis, where, [&](const std::array<Expr, 3>& c) {
+  return detail::recolored("ycbcr_to_rgb", x, axis, where, [&](const std::array<Expr, 3>& c) {
     const Expr r = c[0] + (c[2] - half) * 1.402, b = c[0] + (c[1] - half) * 1.772;
     return std::array<Expr, 3>{r, (c[0] - r * 0.299 - b * 0.114) * (1 / 0.587), b};
   });
 }
 Tensor rgb_to_hsv(const Tensor& x, int axis, Where where) {
   detail::expect_float("rgb_to_hsv", "x", x, where);
-  return detail::recoloured("rgb_to_hsv", x, axis, where, [](const std::array<Expr, 3>& c) {
+  return detail::recolored("rgb_to_hsv", x, axis, where, [](const std::array<Expr, 3>& c) {
     const Expr top = max(max(c[0], c[1]), c[2]), span = top - min(min(c[0], c[1]), c[2]), zero = span * 0;
     const Expr turn = select(
         span == 0, zero,
@@ -54,7 +54,7 @@ Tensor rgb_to_hsv(const Tensor& x, int axis, Where where) {
 }
 Tensor hsv_to_rgb(const Tensor& x, int axis, Where where) {
   detail::expect_float("hsv_to_rgb", "x", x, where);
-  return detail::recoloured("hsv_to_rgb", x, axis, where, [](const std::array<Expr, 3>& c) {
+  return detail::recolored("hsv_to_rgb", x, axis, where, [](const std::array<Expr, 3>& c) {
     const auto ramp = [&](double from) {  // 1 - s (1 - clamp(|...| - 1)), v times that
       const Expr h = c[0] * 6 + from, k = h - ashlar::floor(h * (1.0 / 6)) * 6;
       return c[2] - c[2] * c[1] * ashlar::clamp(min(k, 4 - k), 0, 1);
@@ -79,7 +79,7 @@ std::array<int, 2> image_axes(const char* op, const Tensor& x, const std::array<
   expect(d[0] != d[1], op, "two axes", "one twice", where);
   return d;
 }
-// Weights of an odd number of neighbours along each axis: across first, then down.
+// Weights of an odd number of neighbors along each axis: across first, then down.
 Filtered separable(const char* op, const Tensor& x, const std::vector<double>& down, const std::vector<double>& across,
                    const FilterOptions& o, Where where) {
   expect_numbers(op, "x", x, where);

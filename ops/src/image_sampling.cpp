@@ -66,12 +66,12 @@ Tensor demosaic(const Tensor& x, Bayer pattern, Where where) {
         const Expr own = at(0, 0), across = (at(0, -1) + at(0, 1)) * 0.5, down = (at(-1, 0) + at(1, 0)) * 0.5;
         const Expr cross = (across + down) * 0.5, corners = ((at(-1, -1) + at(-1, 1)) + (at(1, -1) + at(1, 1))) * 0.25;
         const Expr on_red_row = (row + red_row) % 2 == 0, on_red_column = (column + red_column) % 2 == 0;
-        const auto colour = [&](const Expr& on_row, const Expr& on_column) {  // red, or blue
+        const auto color = [&](const Expr& on_row, const Expr& on_column) {  // red, or blue
           return select(on_row, select(on_column, own, across), select(on_column, down, corners));
         };
         const Expr green = select(on_red_row == on_red_column, cross, own);
-        return detail::to_pixel(type, select(c == 0, colour(on_red_row, on_red_column),
-                                             select(c == 1, green, colour(!on_red_row, !on_red_column))));
+        return detail::to_pixel(
+            type, select(c == 0, color(on_red_row, on_red_column), select(c == 1, green, color(!on_red_row, !on_red_column))));
       },
       where);
 }

@@ -25,15 +25,15 @@ Tensor histogram(const Tensor& x, Where where) {
       refuse("histogram", "x of rank 1 to 4", "rank " + std::to_string(e.size()), where);
   }
 }
-Equalised equalise_histogram(const Tensor& x, Where where) {
+Equalized equalise_histogram(const Tensor& x, Where where) {
   detail::expect_type("equalise_histogram", "x", x, u8, where);
-  Equalised q;
+  Equalized q;
   q.counts = histogram(x, where);
   q.below = scan("below", {256}, Along{0}, Combine::add, [&](Var v) { return q.counts(v); }, Scan::inclusive, where);
   const Axis v{"v", Operand(256, where), where};
   q.first = compute("first", [&] { return minimum(select(q.below(v) > 0, q.below(v), highest(i32)), v, where); }, where);
   q.table = compute(
-      "equalisation", {256},
+      "equalization", {256},
       [&](Var level) {
         const Expr first = q.first(where), rest = q.below(255) - first;
         const Expr spread = saturate(u8, f64(q.below(level) - first) * 255.0 / f64(max(rest, 1)));

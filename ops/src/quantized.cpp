@@ -172,7 +172,7 @@ struct Grouped {
     if (!zero.empty())
       expect_type(op, "zero", zero, u4, where), expect_shape(op, "zero", zero, {N, groups}, "the groups of W", where);
   }
-  Expr centred(const Expr& n, const Expr& k, Where where) const {  // i32
+  Expr centered(const Expr& n, const Expr& k, Where where) const {  // i32
     const Expr q = i32(W(n, k));
     if (!zero.empty()) return q - i32(zero(n, k / group));
     return W.type(where) == u4 ? q - 8 : q;
@@ -184,7 +184,7 @@ Tensor int4_dequantize(const Tensor& W, const Tensor& scale, const Tensor& zero,
   const Grouped g("int4_dequantize", W, scale, zero, group, where);
   return compute(
       "int4_dequantize", {{"n", g.N}, {"k", g.K}},
-      [&](Var n, Var k) { return f32(g.centred(n, k, where)) * scale(n, k / group); }, where);
+      [&](Var n, Var k) { return f32(g.centered(n, k, where)) * scale(n, k / group); }, where);
 }
 Int4Matmul int4_matmul(const Tensor& x, const Tensor& W, const Tensor& scale, const Tensor& zero, int group, Where where) {
   detail::expect_float("int4_matmul", "x", x, where);
@@ -212,7 +212,7 @@ Int4Gemv int4_gemv(const Tensor& W, const Tensor& scale, const Tensor& x, Operan
       "int4_part", {{"n", g.N}, {"g", scale.extent(1, where)}},
       [&](Var n, Var c) {
         const Expr at = c * group + k;
-        const Expr q = g.zero.empty() ? g.centred(n, at, where) : i32(W(n, at)) - i32(g.zero(n, c));
+        const Expr q = g.zero.empty() ? g.centered(n, at, where) : i32(W(n, at)) - i32(g.zero(n, c));
         return sum(q * i32(x(at)), k, where);
       },
       where);

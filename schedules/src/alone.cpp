@@ -18,7 +18,7 @@ using namespace costs::alone;
 using costs::most_nodes;
 using costs::worth_parallel;
 
-// If neighbouring steps update neighbours, they run in lanes, and blocks of them on the thread pool. Otherwise parts of the
+// If neighboring steps update neighbors, they run in lanes, and blocks of them on the thread pool. Otherwise parts of the
 // steps run on the pool, if a result for each part is small compared with the steps.
 //
 // The last loops that together have few steps, no two of which update the same element: a small window of channels, grid(y +
@@ -39,7 +39,7 @@ std::size_t few_steps_in_lanes(Draft& d, Id id) {
   for (std::size_t many = together.size(); many > 0; --many) {
     const std::int64_t n = together[many - 1];
     if (n < 2) continue;
-    if (d.attempt(id, count(static_cast<double>(n)) + " neighbours in lanes", [&] {
+    if (d.attempt(id, count(static_cast<double>(n)) + " neighbors in lanes", [&] {
           const Stage stage = d.handle(id);
           Loop all = loop_over(d, stage, steps.back().id);
           for (std::size_t k = 1; k < many; ++k)
@@ -86,10 +86,10 @@ bool scatter_in_lanes(Draft& d, Id id, bool parallel) {
       return true;
     }
   const Expr& last = s.targets.back();
-  const bool neighbours = ir::is(last, ir::Op::var) &&
-                          std::any_of(steps.begin(), steps.end(), [&](const auto& v) { return v.id == last.node()->id; });
-  if (neighbours)
-    return d.attempt(id, std::string("neighbours in lanes") + (parallel ? ", blocks of them in parallel" : ""), [&] {
+  const bool neighbors = ir::is(last, ir::Op::var) &&
+                         std::any_of(steps.begin(), steps.end(), [&](const auto& v) { return v.id == last.node()->id; });
+  if (neighbors)
+    return d.attempt(id, std::string("neighbors in lanes") + (parallel ? ", blocks of them in parallel" : ""), [&] {
       scatter_add(d.s, d.handle(id), {.parallel = parallel}, d.where);
       schedule::finish(d.s.scheduled(), d.s.target());
     });

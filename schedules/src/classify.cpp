@@ -23,7 +23,7 @@ bool uses(const Reading& r, Id variable) {
                      [&](const Index& x) { return std::find(x.uses.begin(), x.uses.end(), variable) != x.uses.end(); });
 }
 
-// Neighbours in memory belong to neighbouring values of the variable.
+// Neighbors in memory belong to neighboring values of the variable.
 bool runs_along(const Reading& r, Id variable) {
   if (r.at.empty()) return false;
   const auto at = r.at.back().coefficients.find(variable);
@@ -36,7 +36,7 @@ bool is_product(const Expr& e) {
   return ir::is(e, ir::Op::mul) || (ir::is(e, ir::Op::cast) && is_product(ir::args_of(e)[0]));
 }
 
-// Of v + k: neighbouring v have terms in common, or few of their own.
+// Of v + k: neighboring v have terms in common, or few of their own.
 bool overlap(const Index& x, Id v, Id k, double terms) {
   const auto a = x.coefficients.find(v), b = x.coefficients.find(k);
   if (a == x.coefficients.end() || b == x.coefficients.end() || a->second == 0 || b->second == 0) return false;
@@ -60,7 +60,7 @@ double distinct(const Reading& r, const ir::Stage& s, const Sizes& sizes) {
   return all;
 }
 
-// Each result of a window has a row of weights of its own, with neighbours in memory: its terms count, not what results share.
+// Each result of a window has a row of weights of its own, with neighbors in memory: its terms count, not what results share.
 //
 //   guess(t) = sum over k of weight(t, k) * far(t + k)
 bool has_terms_of_its_own(const std::vector<Reading>& loads, const ir::Stage& s, const Sizes& sizes, double in_windows,
@@ -75,7 +75,7 @@ bool has_terms_of_its_own(const std::vector<Reading>& loads, const ir::Stage& s,
   return false;
 }
 
-// Neighbouring results have the same terms, each with an element of its own beside them: every pair of two lists is looked at.
+// Neighboring results have the same terms, each with an element of its own beside them: every pair of two lists is looked at.
 // Results in lanes read a term once for all of them, and nothing is added up across lanes.
 //
 //   rank(i) = sum over j of x(j) < x(i)
@@ -112,9 +112,9 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
             c.window = true, c.over.push_back(v.id), windows.push_back(v.name + " + " + k.name);
     if (windows.size() > before) in_windows = std::max(in_windows, distinct(r, s, sizes));
   }
-  // What neighbours in memory are, the largest load says.
+  // What neighbors in memory are, the largest load says.
   double largest = 0;
-  bool beside = false;  // neighbouring results read neighbours
+  bool beside = false;  // neighboring results read neighbors
   const auto of_terms = [&](const Reading& r) {
     return std::any_of(terms.begin(), terms.end(), [&](const auto& k) { return uses(r, k.id); });
   };
@@ -173,10 +173,10 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
     c.why = "a window is taken together: " + windows.front();
   } else if (c.contiguous) {
     c.family = Family::row_reduction;
-    c.why = "terms along " + name_of_variable(c.contiguous) + " are neighbours in memory";
+    c.why = "terms along " + name_of_variable(c.contiguous) + " are neighbors in memory";
   } else {
     c.family = Family::column_reduction;
-    c.why = pairs ? "neighbouring results share their terms" : "terms lie apart in memory; results are neighbours";
+    c.why = pairs ? "neighboring results share their terms" : "terms lie apart in memory; results are neighbors";
   }
 }
 
@@ -202,7 +202,7 @@ void pointwise(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
             if (x.moves_with(v.id)) along.push_back(v.name);
       }
       if (same && !along.empty()) {
-        c.family = Family::stencil, c.why = "neighbours of " + p.buffer(loads[a].buffer).name + " along " + names(along);
+        c.family = Family::stencil, c.why = "neighbors of " + p.buffer(loads[a].buffer).name + " along " + names(along);
         return;
       }
     }

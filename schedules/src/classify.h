@@ -11,13 +11,13 @@ namespace ashlar::schedules {
 struct Classified {
   Family family = Family::other;
   std::string why;  // "two loads at other offsets along y and x"
-  // Reductions: the variable of the terms along which neighbours in memory lie; 0 if there is none.
+  // Reductions: the variable of the terms along which neighbors in memory lie; 0 if there is none.
   Id contiguous = 0;
   // Products: for each factor, a dimension that the other lacks; `columns` is the one along which stores run, if either is.
   Id rows = 0, columns = 0;
   bool window = false;   // a reduction that reads x(i + r)
   std::vector<Id> over;  // such i
-  Id turned = 0;         // transpositions: the dimension along which neighbours in memory are read
+  Id turned = 0;         // transpositions: the dimension along which neighbors in memory are read
 };
 Classified classify(const ir::Program&, const ir::Stage&, const Sizes&);
 

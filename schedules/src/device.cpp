@@ -148,7 +148,7 @@ bool rows(Draft& d, Id id) {
   return false;
 }
 
-// Steps that are neighbours in memory: threads scan parts together.
+// Steps that are neighbors in memory: threads scan parts together.
 bool scanned(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto dims = spatial_of(s);

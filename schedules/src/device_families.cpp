@@ -325,7 +325,7 @@ bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
     return true;
   }
   if (const auto product = large_product(d, id); product && by_tiles(d, *product, id)) return taken.insert(id), true;
-  // Of a few rows of A, or of B, terms that are neighbours in memory in both.
+  // Of a few rows of A, or of B, terms that are neighbors in memory in both.
   if (const auto product = product_at(d, id); product && has_few(d, *product) && product->transposed_b &&
                                               !product->transposed_a && regroups(d, s) &&
                                               d.sizes().terms(s) >= costs::device::few_terms && by_rows(d, {id}))

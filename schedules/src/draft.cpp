@@ -14,7 +14,7 @@ const Classified& Draft::family(Id id) {
   if (c.family == Family::column_reduction || c.family == Family::stencil)
     if (const Id along = terms_beside_few(*this, stage(id))) {
       c.family = Family::row_reduction, c.contiguous = along;
-      c.why = "results that are neighbours are few, and lie otherwise than those of the next point";
+      c.why = "results that are neighbors are few, and lie otherwise than those of the next point";
     }
   return families_.emplace(id, std::move(c)).first->second;
 }

@@ -16,7 +16,7 @@ struct Follow {
   int dim = -1;  // of the leader; -1: none, the dimension is read all along
   std::int64_t scale = 1;
   double lo = 0, hi = 0;
-  bool apart() const { return hi - lo < static_cast<double>(scale); }  // neighbouring points of the leader read different ones
+  bool apart() const { return hi - lo < static_cast<double>(scale); }  // neighboring points of the leader read different ones
 };
 
 // Stages that are computed together, inside the loops of one of them, the leader, which nothing in the group reads.
@@ -43,7 +43,7 @@ struct Tile {  // of results that are summed in registers: dimensions of a stage
   int rows = -1, columns = -1;
   std::int64_t rows_by = 1, columns_by = 1;
   std::int64_t lanes = 0;  // of a vector of columns; 0: as many as a register holds
-  // Columns are neighbours neither in a factor nor in the result: the factor that has them is packed in blocks of columns_by.
+  // Columns are neighbors neither in a factor nor in the result: the factor that has them is packed in blocks of columns_by.
   Id packed = 0;  // its buffer
   int packed_dim = -1;
   std::optional<Phases> phases;
@@ -52,7 +52,7 @@ struct Tile {  // of results that are summed in registers: dimensions of a stage
   int pixels = -1;
   std::int64_t pixels_by = 1;
   bool apart = false;
-  std::int64_t width() const { return pixels_by * columns_by; }  // results of a row of the tile, neighbours in memory
+  std::int64_t width() const { return pixels_by * columns_by; }  // results of a row of the tile, neighbors in memory
 };
 
 // A product of matrices that a schedule family handles.
@@ -97,7 +97,7 @@ class Draft {
   Stage handle(Id id) { return stage_of(s, id, where); }
   const Classified& family(Id stage);  // as it was classified first; what a step made, by its own definition
 
-  // The dimension whose elements are neighbours in memory, if that is not the last one.
+  // The dimension whose elements are neighbors in memory, if that is not the last one.
   void lies_along(Id stage, std::size_t dim) { along_[stage] = dim; }
   std::optional<std::size_t> last_in_memory(Id stage) const {
     const auto at = along_.find(stage);
@@ -198,9 +198,9 @@ std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes);
 // The number of vectors of a tile along columns; for a constant extent, the one that leaves the fewest lanes empty.
 std::int64_t vectors_of_columns(std::optional<std::int64_t> extent, std::int64_t lanes);
 bool reads_along_columns(const Draft&, const ir::Stage&,
-                         const Tile&);                      // neighbouring columns read neighbours, wherever they read
+                         const Tile&);                      // neighboring columns read neighbors, wherever they read
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp; without columns: none
-void lies_last(const Stage&, int rank, int dim, Where);     // neighbours in memory are those of this dimension; of rank 2 to 5
+void lies_last(const Stage&, int rank, int dim, Where);     // neighbors in memory are those of this dimension; of rank 2 to 5
 void accumulate(Draft&, Id stage, const Tile&);
 void vectors_of_tile(Draft&, Id stage, Loop columns, const Tile&);  // the inner loop of what is copied out of one
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);          // before the loops of either
@@ -219,7 +219,7 @@ void copy_phases(Draft&, Id stage, Id told, Loop place, const Phases&);
 // pixels.cpp: points with a few values each, the last dimension.
 // Whether vectors hold several points with all values of each. `alone`: nothing is computed inside its loops.
 bool has_channels(const Draft&, const ir::Stage&, const std::vector<double>& window, bool alone);
-bool reads_neighbours(const Draft&, const ir::Stage&);  // where such a vector stands, lanes are not gathered
+bool reads_neighbors(const Draft&, const ir::Stage&);  // where such a vector stands, lanes are not gathered
 std::optional<Tile> tile_of_pixels(const Draft&, const ir::Stage&);
 void values_apart(Draft&, Id stage, const Tile&);  // the loops of a stage of points
 // The variable of terms that fill vectors if the few values of one or several points do not; 0: none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stages that a family of schedules takes whole: transpositions, and sums of windows of neighbours. What they read is computed
+// Stages that a family of schedules takes whole: transpositions, and sums of windows of neighbors. What they read is computed
 // before them, with loops of its own; but for separable windows, of which both stages are taken.
 #include <algorithm>
 #include <set>
@@ -25,7 +25,7 @@ Taken taken_by(Draft& d, Id id) {
   const auto dims = spatial_of(s);
   if (d.s.target().is_gpu() || d.s.target().lanes(d.program().buffer(s.buffers.front()).type) < 2) return Taken::no;
   if (c.family == Family::transposition && s.values.size() == 1 && ir::is(s.values.front(), ir::Op::load) &&
-      d.program().buffer(s.values.front().node()->id).role == ir::Role::input && !reads_neighbours(d, s))
+      d.program().buffer(s.values.front().node()->id).role == ir::Role::input && !reads_neighbors(d, s))
     return Taken::transposition;
   // The window lies over dimensions before the last: channels.
   if (c.family == Family::stencil && s.is_reduction() && s.values.size() == 1 && dims.size() >= 3 &&

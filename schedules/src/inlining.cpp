@@ -68,7 +68,7 @@ bool is_small_table(const Draft& d, const ir::Stage& s) {
 }
 
 // If the first steps of a recurrence and its later steps both read a stage at their own point, that is one read. If the steps
-// are neighbours in memory, they wait for one another, and anything that does not wait is better computed apart from them.
+// are neighbors in memory, they wait for one another, and anything that does not wait is better computed apart from them.
 bool again_at_own_point(const ir::Stage& reader, const Reading& read, bool& met) {
   if (!reader.is_recurrence() || reader.along.back() + 1 == reader.iters.size() || read.at.size() != reader.iters.size())
     return false;

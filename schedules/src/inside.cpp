@@ -13,7 +13,7 @@ namespace {
 using namespace costs::inside;
 using costs::cheap_term;
 
-// Sums of few operations on elements at arbitrary places, where the indices of neighbouring results are not contiguous either:
+// Sums of few operations on elements at arbitrary places, where the indices of neighboring results are not contiguous either:
 // lanes would have to gather the indices, then the elements.
 //
 //   distance(i) = sum over m of table(m, codes(i, m))
@@ -49,7 +49,7 @@ void unroll_terms(Draft& d, Id id) {
   d.why(id, "its terms lie anywhere: lanes would gather more than they add");
 }
 
-// Factors that stages compute for one product only are stored transposed if neighbouring results read elements that are far
+// Factors that stages compute for one product only are stored transposed if neighboring results read elements that are far
 // apart: in A(i, k) B(j, k), the j of B are then in lanes.
 bool turn_factors(Draft& d, Id id, Id columns) {
   const ir::Stage s = d.stage(id);
@@ -70,7 +70,7 @@ bool turn_factors(Draft& d, Id id, Id columns) {
       return false;
     if (!turned.insert(r.producer).second) return false;
     const std::string name = spatial_of(factor)[*dim].name;
-    if (!d.attempt(r.producer, "neighbours in memory along " + name,
+    if (!d.attempt(r.producer, "neighbors in memory along " + name,
                    [&] { last_in_memory(d, r.producer, static_cast<int>(*dim)), d.lies_along(r.producer, *dim); }))
       return false;
   }
@@ -106,7 +106,7 @@ void sums_of_rows(Draft& d, Id id, const Tile& tile) {
 
 namespace {
 
-// The arrays that neighbouring rows read at different places.
+// The arrays that neighboring rows read at different places.
 std::int64_t arrays_of_rows(const ir::Program& p, const ir::Stage& s, Id row) {
   std::set<Id> found;
   for (const Reading& r : readings_of(p, s))
@@ -171,7 +171,7 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
   const auto dims = spatial_of(s);
   const bool sum = family == Family::matmul || family == Family::column_reduction;
   if (family == Family::row_reduction || family == Family::full_reduction ||
-      (sum && !dims.empty() && bounds_terms(s, dims.back().id))) {  // neighbours have other terms
+      (sum && !dims.empty() && bounds_terms(s, dims.back().id))) {  // neighbors have other terms
     if (!rows_side_by_side(d, id)) reduce_in_lanes(d, id);
     on_stack(d, id);
     return;

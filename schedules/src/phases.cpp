@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Strided windows in which neighbouring results share most elements: y(t) = sum over k of x(4 t + k) w(k). The elements that a
-// tile reads are copied once, with every fourth element contiguous, so that vectors of results read neighbours.
+// Strided windows in which neighboring results share most elements: y(t) = sum over k of x(4 t + k) w(k). The elements that a
+// tile reads are copied once, with every fourth element contiguous, so that vectors of results read neighbors.
 //
 //   for to                              a tile of results
 //     x_phases[u % 4, u / 4]            for u / 64, u % 4, lanes
@@ -75,8 +75,8 @@ void copy_phases(Draft& d, Id id, Id told, Loop place, const Phases& p) {
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(dim) + 1, {of_run.inner, of_run.outer});
     reorder(d, copy, order);
     copy.unroll(of_run.inner, d.where);
-    const Loop neighbours = p.values > 1 ? copy.fuse(of_run.outer, order.back(), d.where) : of_run.outer;
-    if (lanes > 1) copy.vectorize(neighbours, d.where);
+    const Loop neighbors = p.values > 1 ? copy.fuse(of_run.outer, order.back(), d.where) : of_run.outer;
+    if (lanes > 1) copy.vectorize(neighbors, d.where);
     schedule::finish(d.s.scheduled(), d.s.target());
   });
 }

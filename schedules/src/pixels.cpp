@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Points with a few contiguous values each: the colours of pixels, the coordinates of places. The values of one point do not
+// Points with a few contiguous values each: the colors of pixels, the coordinates of places. The values of one point do not
 // fill a vector. So vectors hold
 //
-//   together   all values of several points: element e of 48 is at (x + e / 3, e % 3). Of sums, where the terms are neighbours
+//   together   all values of several points: element e of 48 is at (x + e / 3, e % 3). Of sums, where the terms are neighbors
 //              then; of points, where lanes read patterns that shuffles make, rgb(y, x, 2 - c)
 //   apart      one value of several points, each value in vectors of its own, which lie as [c, x] on the stack until they are
 //              copied, shuffled, as [x, c]: values of which each has a formula of its own, points behind a border, strides
@@ -101,7 +101,7 @@ bool together(const Draft& d, const ir::Stage& s, const Dims& dims, Id phases = 
       const bool planes = a.channels == 1 && a.points == 1 && !r.at.back().moves_with(dims.channel);
       return !planes && (a.points == 0 || !a.even || a.step == 0 || a.step <= widest_stride * dims.channels);
     }
-    // a load for each term: neighbours, or what all values of all points share
+    // a load for each term: neighbors, or what all values of all points share
     if (a.points > 0)
       return a.channels == 1 && (a.step == dims.channels || r.buffer == phases) && r.at.back().plain(dims.channel);
     return a.channels == 0 || std::none_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) {
@@ -121,7 +121,7 @@ bool apart(const Draft& d, const ir::Stage& s, const Dims& dims) {
 
 }  // namespace
 
-bool reads_neighbours(const Draft& d, const ir::Stage& s) {
+bool reads_neighbors(const Draft& d, const ir::Stage& s) {
   const auto dims = dims_of(d, s, lanes_of(d, s));
   return dims && together(d, s, *dims);
 }

@@ -26,9 +26,9 @@ const Follow* along(const std::vector<Follow>& follows, int dim) {
   return nullptr;
 }
 
-// Whether vectors of several points, with all values of each, load neighbours in the leader too.
+// Whether vectors of several points, with all values of each, load neighbors in the leader too.
 bool leads_pixels(const Draft& d, const ir::Stage& s, int vector_dim) {
-  return vector_dim + 1 == static_cast<int>(spatial_of(s).size()) && reads_neighbours(d, s) &&
+  return vector_dim + 1 == static_cast<int>(spatial_of(s).size()) && reads_neighbors(d, s) &&
          d.last_in_memory(s.id).value_or(static_cast<std::size_t>(vector_dim)) == static_cast<std::size_t>(vector_dim);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Short rows: reductions with too few terms to fill a vector, or with a reducer that keeps their order. Neighbouring points are
+// Short rows: reductions with too few terms to fill a vector, or with a reducer that keeps their order. Neighboring points are
 // in lanes, and each lane reduces its own terms in order, so no bit differs.
 //
 //   for io                            16 points
 //     x_rows, x_turned                rows of x, copied as they lie and transposed: x_turned[d, i]
-//     distance: for j                 what is computed for these points alone, its points neighbours in memory
+//     distance: for j                 what is computed for these points alone, its points neighbors in memory
 //       for d  (unrolled)
 //         for ii  (lanes)
 //     nearest: for j, for ii (lanes)
@@ -37,7 +37,7 @@ std::optional<std::int64_t> number_of_terms(const Draft& d, const ir::Stage& s) 
   return n;
 }
 
-// An input of which each point reads a row, x(.., i, k): the rows of neighbouring points form a small matrix.
+// An input of which each point reads a row, x(.., i, k): the rows of neighboring points form a small matrix.
 struct Rows {
   Id buffer = 0;
   std::int64_t terms = 0;

@@ -59,7 +59,7 @@ std::optional<Product> product_of(const ir::Stage& s, const ir::Program& p) {
   if (s.reducer.kind != ir::ReducerKind::sum || s.values.size() != 1 || s.scatters() || s.is_recurrence() ||
       terms.size() != 1 || dims.size() < 2 || dims.size() > 4 || !ir::is(s.values.front(), ir::Op::mul))
     return std::nullopt;
-  if (bounds_terms(s, dims.back().id)) return std::nullopt;  // neighbours have other terms
+  if (bounds_terms(s, dims.back().id)) return std::nullopt;  // neighbors have other terms
   for (const ir::Buffer* b : {&p.buffer(s.buffers.front())})
     if (b->type != s.values.front().type()) return std::nullopt;
   const auto args = ir::args_of(s.values.front());
@@ -211,7 +211,7 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
                      }),
                      "a tile of registers"))
         return false;
-      d.why(id, std::string("the target multiplies several neighbours at once") +
+      d.why(id, std::string("the target multiplies several neighbors at once") +
                     (product.type.is_float() ? "; subnormal numbers count as 0" : ""));
       return true;
     }

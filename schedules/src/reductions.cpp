@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions along neighbours in memory: the lanes of a vector have partial sums, which are added at the end. A full sum also
+// Reductions along neighbors in memory: the lanes of a vector have partial sums, which are added at the end. A full sum also
 // has a partial sum for each part on the thread pool. Both regroup, which the reducer must allow.
 #include <algorithm>
 
@@ -114,8 +114,8 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
   const auto terms = reduce_of(d.stage(id));
   if (terms.empty()) return;
   if (!may_regroup(d, id)) return unroll_few(d, id);
-  const Id neighbours_of = classify(d.program(), d.stage(id), sizes).contiguous, few = terms_beside_few(d, d.stage(id));
-  const Id along = few ? few : neighbours_of ? neighbours_of : terms.back().id;
+  const Id neighbors_of = classify(d.program(), d.stage(id), sizes).contiguous, few = terms_beside_few(d, d.stage(id));
+  const Id along = few ? few : neighbors_of ? neighbors_of : terms.back().id;
   const double extent = std::max(about, sizes.extent(d.stage(id), along));
   const bool ragged = sizes.from_data(d.stage(id), along);  // rows may be short
   if (ragged && gathers_little(d.program(), d.stage(id))) {
@@ -133,14 +133,14 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
   const auto steps = [&] {
     const std::vector<Loop> rows = loops_of(d, stage, false);
     const Loop point = rows.empty() ? Loop() : rows.back();
-    std::vector<Loop> order = loops_of(d, stage, true);  // the neighbours innermost
-    const Loop neighbours = loop_over(d, stage, along);
-    order.erase(std::find(order.begin(), order.end(), neighbours));
-    order.push_back(neighbours);
+    std::vector<Loop> order = loops_of(d, stage, true);  // the neighbors innermost
+    const Loop neighbors = loop_over(d, stage, along);
+    order.erase(std::find(order.begin(), order.end(), neighbors));
+    order.push_back(neighbors);
     if (order.size() > 1) reorder(d, stage, order);
     if (d.program().stages.size() > many_stages)
-      in_few_steps(d, stage, point, neighbours, lanes, registers);
-    else if (!detail::reduce_in_lanes(d.s, stage, point, neighbours, lanes, registers, d.where))
+      in_few_steps(d, stage, point, neighbors, lanes, registers);
+    else if (!detail::reduce_in_lanes(d.s, stage, point, neighbors, lanes, registers, d.where))
       refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", d.stage(id).name, d.where);
     if (few) stage.unroll(point, d.where);  // they share what is read of the others' terms
     require_fits(d, before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions inside the steps of a recurrence: a triangular solve, a factorisation, a table filled from all earlier cells.
+// Reductions inside the steps of a recurrence: a triangular solve, a factorization, a table filled from all earlier cells.
 //
 //   for ro (pool)                              pieces of what is free of the order
 //     for t                                    the steps
@@ -112,7 +112,7 @@ std::size_t beside(const Draft& d, const ir::Stage& s, std::size_t last) {
   return *found;
 }
 
-// An elementwise stage, with neighbours in lanes.
+// An elementwise stage, with neighbors in lanes.
 void points_of_a_step(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto last = last_of_many(d, s);
@@ -120,7 +120,7 @@ void points_of_a_step(Draft& d, Id id) {
   const Stage stage = d.handle(id);
   std::size_t lanes = beside(d, s, *last);
   const Id variable = s.iters[lanes].id;
-  if (lanes != *last && !d.attempt(id, "neighbours along " + s.iters[lanes].name, [&] {
+  if (lanes != *last && !d.attempt(id, "neighbors along " + s.iters[lanes].name, [&] {
         const Loop inner = loop_over(d, stage, variable);
         std::vector<Loop> order;
         for (std::size_t k = lanes + 1; k < spatial_of(s).size(); ++k) order.push_back(loop_over(d, stage, s.iters[k].id));
@@ -150,7 +150,7 @@ std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::
   return {};
 }
 
-// For sums of neighbours: as many vectors, and rows, as the registers hold.
+// For sums of neighbors: as many vectors, and rows, as the registers hold.
 Tile tile_along(const Draft& d, const ir::Stage& s, std::size_t columns) {
   const auto extent = d.sizes().constant_extent(s, s.iters[columns].id);
   const std::int64_t lanes = lanes_for(extent, std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type)));
@@ -165,7 +165,7 @@ Tile tile_along(const Draft& d, const ir::Stage& s, std::size_t columns) {
   return tile;
 }
 
-// Sums of neighbours, in their own tile, which is copied when it is complete. So its last vectors may have spare lanes.
+// Sums of neighbors, in their own tile, which is copied when it is complete. So its last vectors may have spare lanes.
 //
 //   for jo
 //     sums[0 .. 64) = 0
@@ -319,7 +319,7 @@ bool waits_in_lanes(const Draft& d, const ir::Stage& s) {
          starts_from_elements(d.program(), s);
 }
 
-// Terms that are neighbours in memory; of a minimum or maximum, which takes several operations a term, in one factor at least.
+// Terms that are neighbors in memory; of a minimum or maximum, which takes several operations a term, in one factor at least.
 bool terms_in_lanes(const ir::Program& p, const ir::Stage& s) {
   const Id terms = reduce_of(s).back().id;
   const bool chooses = s.reducer.kind == ir::ReducerKind::minimum || s.reducer.kind == ir::ReducerKind::maximum;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums in the steps of a recurrence that keep the order of their terms, over the rows of a matrix that is the same in every
-// step: a copy, transposed before the first step, makes neighbouring results contiguous.
+// step: a copy, transposed before the first step, makes neighboring results contiguous.
 //
 //   A_turned[jo, k, ji] = A[j, k]                 once, in blocks of 4 vectors along j
 //   for t                                         the steps

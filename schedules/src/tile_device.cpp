@@ -133,7 +133,7 @@ class OnTiles {
 
   // ---- rows --------------------------------------------------------------------------------------------------------------
 
-  // Are results that are neighbours computed of neighbours in memory, v[j, e] for w[i, e]? Then a tile has some of both.
+  // Are results that are neighbors computed of neighbors in memory, v[j, e] for w[i, e]? Then a tile has some of both.
   bool reads_along_results(Id id) const {
     const ir::Stage& s = d.stage(id);
     const auto dims = spatial_of(s);

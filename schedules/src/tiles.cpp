@@ -58,7 +58,7 @@ void columns_of_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile
 }
 
 // For a convolution whose weights have the output channels first, [O, R, S, C], and whose result has them last: the weights of
-// neighbouring results are far apart, so each vector would be a gather until they are packed.
+// neighboring results are far apart, so each vector would be a gather until they are packed.
 void pack_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile& t) {
   const auto spatial = spatial_of(s);
   const Id channels = spatial[static_cast<std::size_t>(t.columns)].id;
@@ -107,7 +107,7 @@ bool may_lie_otherwise(const ir::Program& p, const ir::Buffer& b) {
 }  // namespace
 
 namespace {
-// Whether neighbouring results read every second element or at a larger stride: each load then takes several vectors, and a
+// Whether neighboring results read every second element or at a larger stride: each load then takes several vectors, and a
 // half-empty last tile costs more than a wide tile gains.
 bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
   const auto all = readings_of(p, s);
@@ -163,7 +163,7 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   while (t.columns > 0 && sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id) == 1) --t.columns;
   if (c.family == Family::matmul) columns_of_channels(d, s, c, t);
   if (c.family == Family::matmul && !t.packed) pack_channels(d, s, c, t);
-  if (bounds_terms(s, spatial[static_cast<std::size_t>(t.columns)].id)) return {};  // neighbours have other terms
+  if (bounds_terms(s, spatial[static_cast<std::size_t>(t.columns)].id)) return {};  // neighbors have other terms
   const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
   const std::int64_t lanes = t.lanes =
       lanes_for(columns, std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type)));

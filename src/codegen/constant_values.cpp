@@ -5,7 +5,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
 
-#include "codegen/legalise.h"
+#include "codegen/legalize.h"
 
 namespace ashlar::codegen {
 

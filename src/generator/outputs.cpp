@@ -21,7 +21,7 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::static_library, "static_library", "lib", ".a", "the object in an archive"},
       {OutputKind::header, "header", "", ".h", "C99 and C++11 header of the kernel"},
       {OutputKind::assembly, "assembly", "", ".s", "the object's assembly text"},
-      {OutputKind::llvm, "llvm", "", ".ll", "LLVM IR, optimised"},
+      {OutputKind::llvm, "llvm", "", ".ll", "LLVM IR, optimized"},
       {OutputKind::spirv, "spirv", "", ".spv", "shaders of a kernel for vulkan, which its object holds too"},
       {OutputKind::ptx, "ptx", "", ".ptx", "PTX of a kernel for a CUDA device, which its object holds too"},
       {OutputKind::cubin, "cubin", "", ".cubin",

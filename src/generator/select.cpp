@@ -12,7 +12,7 @@
 namespace ashlar {
 
 namespace {
-const detail::Registration* last_registered = nullptr;  // constant-initialised, so ready before any Registration
+const detail::Registration* last_registered = nullptr;  // constant-initialized, so ready before any Registration
 }
 
 detail::Registration::Registration(const char* n, Generator* (*m)(), Where w, const char* g, const char* d)

@@ -6,8 +6,8 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
-// Who holds what: PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type" and its neighbours. Of all shapes here
-// a register of a lane has 32 bits, which are `word` neighbours along k: lane 4 r + q has those of row r (or column r of b)
+// Who holds what: PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type" and its neighbors. Of all shapes here
+// a register of a lane has 32 bits, which are `word` neighbors along k: lane 4 r + q has those of row r (or column r of b)
 // that begin at q * word. Along k, and along the 16 rows of a and c, the registers that are one after the other are 4 words
 // and 8 rows apart.
 namespace ashlar::ampere {
@@ -25,7 +25,7 @@ Held right(Type t, const Expr& row, const Expr& k) {
   const int w = word(t);
   return held(row % 8 * 4 + k % (4 * w) / w, k % w + k / (4 * w) * w + row / 8 * (2 * w));
 }
-// Bytes that lie in columns: of two neighbours along j, the lanes hold the first in the registers of one instruction, the
+// Bytes that lie in columns: of two neighbors along j, the lanes hold the first in the registers of one instruction, the
 // second in those of the other. Lane 4 r + q then has columns 4 q to 4 q + 3 of the results.
 Held right_bytes(const Expr& row, const Expr& k) { return held(row / 2 * 4 + k % 16 / 4, k % 4 + k / 16 * 4 + row % 2 * 8); }
 Held result_bytes(const Expr& i, const Expr& j) { return held(i % 8 * 4 + j / 4, j % 4 + i / 8 * 4); }

@@ -78,7 +78,7 @@ Intrinsic vmladava(int rows, int columns, Terms terms, Where where) {
   const int count = terms.runs * terms.length;
   demand(rows >= 1 && columns >= 1 && rows * columns <= 16, "a tile of 1 to 16 results", number(rows) + " x " + number(columns),
          where);
-  demand(terms.runs >= 1 && terms.length >= 1 && (count == 16 || count == 8), "terms of 16 or 8 neighbours",
+  demand(terms.runs >= 1 && terms.length >= 1 && (count == 16 || count == 8), "terms of 16 or 8 neighbors",
          number(terms.runs) + " x " + number(terms.length), where);
   const bool plain = terms.runs == 1;
   return intrinsic(

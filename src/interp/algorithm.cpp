@@ -215,7 +215,7 @@ class Algorithm final : public Memory {
   // A point that is not known yet, of a stage whose points are computed when they are asked for.
   void on_demand(const StageState& s, std::span<const std::int64_t> at) const {
     if (s.stage->is_recurrence())
-      throw RunError(RunError::Kind::uninitialised,
+      throw RunError(RunError::Kind::uninitialized,
                      where() + " reads " + s.stage->name + text_of_index(at) + ", which is computed later");
   }
 

@@ -264,14 +264,14 @@ void DeviceRun::issue(const OperationPtr& p) {
     o.barrier = b.index + static_cast<int>(at);
     MBarrier& m = block(o.block).barriers[static_cast<std::size_t>(o.barrier)];
     const std::string name = barrier_text(o.barrier);
-    if (!m.initialised)
-      fail(Kind::synchronisation, "copies to " + name + ", which is not initialised", {o.code->number}, {name});
+    if (!m.initialized)
+      fail(Kind::synchronization, "copies to " + name + ", which is not initialized", {o.code->number}, {name});
     if (options_.races && t.clocks.all[m.init.agent - base_] < m.init.clock)
-      fail(Kind::race, "copies to " + name + ", initialised at " + line(m.init.code) + ": nothing orders them",
+      fail(Kind::race, "copies to " + name + ", initialized at " + line(m.init.code) + ": nothing orders them",
            {o.code->number, m.init.code}, {name});
     if (!m.fenced)
-      fail(Kind::synchronisation,
-           "copies to " + name + ", whose initialisation at " + line(m.init.code) +
+      fail(Kind::synchronization,
+           "copies to " + name + ", whose initialization at " + line(m.init.code) +
                " was not fenced: the asynchronous proxy may not see it",
            {o.code->number, m.init.code}, {name});
   }
@@ -347,9 +347,9 @@ void DeviceRun::take_registers(Operation& o, int k) {
     const auto complain = [&](Kind kind, const char* why) {
       fail(kind, "uses " + name + "[" + std::to_string(l.at) + "] of " + who(l.thread) + ", " + why, {o.code->number}, {name});
     };
-    if (r.touched) complain(Kind::synchronisation, "which was accessed with no fence of products since");
+    if (r.touched) complain(Kind::synchronization, "which was accessed with no fence of products since");
     if (r.product >= 0 && (!write || r.product != o.code->intrinsic))
-      complain(Kind::synchronisation, "which a product of another kind wrote with no fence of products since");
+      complain(Kind::synchronization, "which a product of another kind wrote with no fence of products since");
     if (r.readers > 0 || (!write && r.writers > 0)) complain(Kind::in_flight, "which a product in flight uses");
     r.operation = o.number;
     if (write) {

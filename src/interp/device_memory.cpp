@@ -111,7 +111,7 @@ Value DeviceRun::read_register(Thread& t, int b, std::int64_t at) {
          "reads " + name + "[" + std::to_string(at) + "], which a product will write that has not been waited for",
          {code_now_->number, operations_[static_cast<std::size_t>(r.operation)]->code->number}, {name});
   if (!r.defined && !lane_idle_)
-    fail(Kind::uninitialised, "reads " + name + "[" + std::to_string(at) + "], which was not written", {code_now_->number},
+    fail(Kind::uninitialized, "reads " + name + "[" + std::to_string(at) + "], which was not written", {code_now_->number},
          {name});
   r.touched = true;
   if (!r.defined) r.value.type = buffer(b).info->type;
@@ -148,7 +148,7 @@ Value DeviceRun::read_shared(Block& k, int b, std::int64_t at, bool used) {
         fail(Kind::in_flight, what + "which the copy at " + line(copy) + " will write that has not been waited for",
              {code_now_->number, copy}, {info.info->name});
       }
-      fail(Kind::uninitialised,
+      fail(Kind::uninitialized,
            what + (owner == 0 ? "which was not written"
                               : "whose bytes " + buffer(static_cast<int>(owner) - 1).info->name + " holds"),
            {code_now_->number}, {info.info->name});

@@ -143,7 +143,7 @@ void Native::sample_product(DeviceRun& run, Operation& o) {
       } else {
         const Register& r = run.reg(run.thread(l.thread), b, l.at, "reads");
         if (!r.defined)
-          run.fail(Kind::uninitialised,
+          run.fail(Kind::uninitialized,
                    "reads " + run.buffer(b).info->name + "[" + std::to_string(l.at) + "], which was not written",
                    {o.code->number}, {run.buffer(b).info->name});
         v = r.value;
@@ -164,7 +164,7 @@ void Native::sample_product(DeviceRun& run, Operation& o) {
       const Location& l = o.at[0][e];
       const Register& r = run.reg(run.thread(l.thread), buffer, l.at, "reads");
       if (!r.defined)
-        run.fail(Kind::uninitialised,
+        run.fail(Kind::uninitialized,
                  "accumulates into " + run.buffer(buffer).info->name + "[" + std::to_string(l.at) + "], which was not written",
                  {o.code->number}, {run.buffer(buffer).info->name});
       d[e] = static_cast<float>(r.value.f);

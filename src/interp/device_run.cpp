@@ -421,10 +421,10 @@ bool DeviceRun::next_statement(Thread& t, Code& c) {
 
 // The last thread of a group to come runs the collective for all of them.
 bool DeviceRun::collective(Thread& t, Code& c) {
-  const auto* const synchronises = c.stmt->as<Sync>();
-  const bool meets = synchronises && is_meeting(synchronises->kind);
+  const auto* const synchronizes = c.stmt->as<Sync>();
+  const bool meets = synchronizes && is_meeting(synchronizes->kind);
   if (c.width == 1 && !meets) {
-    if (synchronises) return sync(t, c);
+    if (synchronizes) return sync(t, c);
     call(t.number, c);
     next(t);
     return true;
@@ -445,10 +445,10 @@ bool DeviceRun::collective(Thread& t, Code& c) {
              who(k) + " and " + who(t.number) + " meet in iterations " + std::to_string(thread(k).stack[d].x) + " and " +
                  std::to_string(t.stack[d].x) + " of " + t.stack[d].loop->loop->name,
              {c.number});
-  if (!synchronises) {
+  if (!synchronizes) {
     call(first, c);
   } else {
-    const K kind = synchronises->kind;
+    const K kind = synchronizes->kind;
     if (kind == K::named || kind == K::named_arrive || kind == K::cluster_wait) {
       if (!named(first, c)) return false;
       return t.state == Thread::State::ready;
@@ -490,7 +490,7 @@ void DeviceRun::end_thread(Thread& t) {
       if (a.buffer >= 0) names.push_back(buffer(a.buffer).info->name);
       if (a.tensor_map >= 0) names.push_back(buffer(maps_[static_cast<std::size_t>(a.tensor_map)].buffer).info->name);
     }
-    fail(RunError::Kind::synchronisation, "ends with " + what + ", issued at " + line(o.code->number), {o.code->number},
+    fail(RunError::Kind::synchronization, "ends with " + what + ", issued at " + line(o.code->number), {o.code->number},
          std::move(names));
   };
   const auto left = [&](const Groups& g, const std::string& what, bool reads) {
@@ -512,7 +512,7 @@ void DeviceRun::end_cluster() {
       if (!b.barriers[m].queue.empty()) {
         const int copy = b.barriers[m].queue.front()->code->number;
         const std::string name = barrier_text(static_cast<int>(m));
-        fail(RunError::Kind::synchronisation,
+        fail(RunError::Kind::synchronization,
              block_text(b) + " ends before the copy that " + name + " counts, issued at " + line(copy), {copy}, {name});
       }
   for (const OperationPtr& o : unwritten_) land(*o);

@@ -86,9 +86,9 @@ struct Groups {  // of one kind, of one thread or warpgroup
   std::uint32_t commits = 0;
 };
 
-// ---- synchronisation -----------------------------------------------------------------------------------------------------
+// ---- synchronization -----------------------------------------------------------------------------------------------------
 struct MBarrier {
-  bool initialised = false, fenced = false;
+  bool initialized = false, fenced = false;
   std::int64_t count = 0, pending = 0, bytes = 0, queued = 0, phase = 0;
   std::vector<OperationPtr> queue;
   std::vector<int> touched_by;  // statements that expected bytes or issued copies in this phase

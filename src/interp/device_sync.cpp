@@ -31,13 +31,13 @@ MBarrier& DeviceRun::mbarrier(Thread& t, Code& c, int* number) {
   return block(rank < 0 ? t.block : static_cast<int>(rank)).barriers[static_cast<std::size_t>(k)];
 }
 
-// Every operation but init: the barrier is initialised, and this thread knows.
+// Every operation but init: the barrier is initialized, and this thread knows.
 void DeviceRun::use(MBarrier& m, Thread& t, const Code& c) {
   const std::string& name = buffer(c.buffer).info->name;
-  if (!m.initialised) fail(Kind::synchronisation, "uses a barrier of " + name + " that is not initialised", {c.number}, {name});
+  if (!m.initialized) fail(Kind::synchronization, "uses a barrier of " + name + " that is not initialized", {c.number}, {name});
   if (options_.races && t.clocks.all[m.init.agent - base_] < m.init.clock)
     fail(Kind::race,
-         "uses a barrier of " + name + " that " + who(m.init.thread) + " initialised at " + line(m.init.code) +
+         "uses a barrier of " + name + " that " + who(m.init.thread) + " initialized at " + line(m.init.code) +
              ": nothing orders them",
          {c.number, m.init.code}, {name});
 }
@@ -45,7 +45,7 @@ void DeviceRun::use(MBarrier& m, Thread& t, const Code& c) {
 // Whether a wait for `parity` returns; a phase that only waits for its copies is completed by the first who asks.
 bool DeviceRun::passed(int block_number, int number, std::int64_t parity) {
   MBarrier& m = block(block_number).barriers[static_cast<std::size_t>(number)];
-  if (!m.initialised || m.phase % 2 != parity) return true;
+  if (!m.initialized || m.phase % 2 != parity) return true;
   if (m.pending > 0 || m.queued < m.bytes) return false;
   complete_phase(block_number, number);
   return true;
@@ -57,7 +57,7 @@ void DeviceRun::complete_phase(int block_number, int number) {
     std::vector<int> codes;
     for (const OperationPtr& o : m.queue) codes.push_back(o->code->number);
     codes.insert(codes.end(), m.touched_by.begin(), m.touched_by.end());
-    fail(Kind::synchronisation,
+    fail(Kind::synchronization,
          "copies of " + std::to_string(m.queued) + " bytes count at " + barrier_text(number) + ", whose phase " +
              std::to_string(m.phase) + " expects " + std::to_string(m.bytes),
          codes, {barrier_text(number)});
@@ -80,7 +80,7 @@ void DeviceRun::complete_phase(int block_number, int number) {
 void DeviceRun::arrive(int block_number, int number, Thread& t, Code& c) {
   MBarrier& m = block(block_number).barriers[static_cast<std::size_t>(number)];
   if (m.pending == 0)
-    fail(Kind::synchronisation,
+    fail(Kind::synchronization,
          "arrives once more at a barrier of " + buffer(c.buffer).info->name + ", all of whose " + std::to_string(m.count) +
              " arrivals of phase " + std::to_string(m.phase) + " are in",
          {c.number}, {buffer(c.buffer).info->name});
@@ -99,10 +99,10 @@ bool DeviceRun::sync(Thread& t, Code& c) {
       MBarrier& m = mbarrier(t, c, &number);
       const std::int64_t count = c.count.run_index();
       if (count < 1)
-        fail(Kind::synchronisation, "initialises a barrier for " + std::to_string(count) + " arrivals", {c.number});
-      if (m.initialised)
-        fail(Kind::synchronisation, "initialises " + barrier_text(number) + " once more", {c.number}, {barrier_text(number)});
-      m.initialised = true;
+        fail(Kind::synchronization, "initializes a barrier for " + std::to_string(count) + " arrivals", {c.number});
+      if (m.initialized)
+        fail(Kind::synchronization, "initializes " + barrier_text(number) + " once more", {c.number}, {barrier_text(number)});
+      m.initialized = true;
       m.count = m.pending = count;
       m.init = {base_ + static_cast<std::uint32_t>(t.number),
                 options_.races ? t.clocks.all[static_cast<std::size_t>(t.number)] : 1, c.number, t.number};
@@ -114,7 +114,7 @@ bool DeviceRun::sync(Thread& t, Code& c) {
       use(m, t, c);
       if (s.kind == K::mbarrier_expect) {
         const std::int64_t bytes = c.bytes.run_index();
-        if (bytes < 0) fail(Kind::synchronisation, "expects " + std::to_string(bytes) + " bytes", {c.number});
+        if (bytes < 0) fail(Kind::synchronization, "expects " + std::to_string(bytes) + " bytes", {c.number});
         m.bytes += bytes;
         m.touched_by.push_back(c.number);
       }
@@ -125,7 +125,7 @@ bool DeviceRun::sync(Thread& t, Code& c) {
       MBarrier& m = mbarrier(t, c, &number);
       use(m, t, c);
       const std::int64_t parity = c.parity.run_index();
-      if (parity != 0 && parity != 1) fail(Kind::synchronisation, "waits for parity " + std::to_string(parity), {c.number});
+      if (parity != 0 && parity != 1) fail(Kind::synchronization, "waits for parity " + std::to_string(parity), {c.number});
       if (!passed(t.block, number, parity)) {
         t.state = State::mbarrier;
         t.at = &c;
@@ -151,7 +151,7 @@ bool DeviceRun::sync(Thread& t, Code& c) {
     case K::fence_init:
       for (Block& b : blocks_)
         for (MBarrier& m : b.barriers)
-          if (m.initialised && m.init.thread == t.number) m.fenced = true;
+          if (m.initialized && m.init.thread == t.number) m.fenced = true;
       break;
     case K::fence_proxy:
       if (options_.races) {
@@ -179,7 +179,7 @@ void DeviceRun::commit(Groups& g) {
 
 void DeviceRun::wait_groups(Groups& g, std::int64_t pending, bool reads_only, std::uint32_t agent, std::uint32_t read_agent,
                             int first, int n) {
-  if (pending < 0) fail(Kind::synchronisation, "waits until " + std::to_string(pending) + " groups are pending", {});
+  if (pending < 0) fail(Kind::synchronization, "waits until " + std::to_string(pending) + " groups are pending", {});
   const std::int64_t over = static_cast<std::int64_t>(g.closed.size()) - pending;
   for (std::int64_t k = 0; k < over; ++k)
     for (const OperationPtr& o : g.closed[static_cast<std::size_t>(k)]) {
@@ -226,7 +226,7 @@ void DeviceRun::group_sync(int first, Code& c) {
     case K::cluster_arrive:
       for (int t = first; t < first + n; ++t) {
         Thread& x = thread(t);
-        if (x.cluster_arrived) fail(Kind::synchronisation, who(t) + " arrives at the cluster's barrier twice", {c.number});
+        if (x.cluster_arrived) fail(Kind::synchronization, who(t) + " arrives at the cluster's barrier twice", {c.number});
         x.cluster_arrived = true;
         x.cluster_phase = cluster_barrier_.generation;
         if (options_.races) {
@@ -269,7 +269,7 @@ bool DeviceRun::named(int first, Code& c) {
   if (s.kind == K::cluster_wait) {
     for (int t = first; t < first + n; ++t) {
       Thread& x = thread(t);
-      if (!x.cluster_arrived) fail(Kind::synchronisation, who(t) + " waits for the cluster before it arrived", {c.number});
+      if (!x.cluster_arrived) fail(Kind::synchronization, who(t) + " waits for the cluster before it arrived", {c.number});
       x.at = &c;
       x.state = State::cluster;
     }
@@ -296,12 +296,12 @@ bool DeviceRun::named(int first, Code& c) {
     b.clocks = {Clock(thread(first).clocks.all.size()), Clock(thread(first).clocks.proxy.size())};
   }
   if (b.count != count || count % launch_.warp != 0)
-    fail(Kind::synchronisation,
+    fail(Kind::synchronization,
          "arrives at " + name + " of " + std::to_string(count) + " threads, where others arrived at one of " +
              std::to_string(b.count) + ", and warps are of " + std::to_string(launch_.warp),
          {c.number, b.code}, {name});
   if (!b.warps.insert(thread(first).in_block / launch_.warp).second)
-    fail(Kind::synchronisation, "a warp arrives at " + name + " twice in one round", {c.number, b.code}, {name});
+    fail(Kind::synchronization, "a warp arrives at " + name + " twice in one round", {c.number, b.code}, {name});
   b.code = c.number;
   for (int t = first; t < first + n; ++t) {
     if (options_.races) {

@@ -88,7 +88,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
       if (t.output)
         for (std::size_t e = 0; e < t.state.size(); ++e)
           if (t.state[e] == 1)
-            report(RunError::Kind::uninitialised, t,
+            report(RunError::Kind::uninitialized, t,
                    "kernel `" + kernel_.name + "`: element " + std::to_string(e) + " of the output " + t.info->name +
                        " was not written");
     return counters_;
@@ -173,7 +173,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
       unwritten(t, at);
   }
   [[noreturn]] void unwritten(const Target& t, std::int64_t at) const {
-    report(RunError::Kind::uninitialised, t,
+    report(RunError::Kind::uninitialized, t,
            where() + " reads " + t.info->name + "[" + std::to_string(at) + "], which was not written");
   }
 

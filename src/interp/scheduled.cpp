@@ -312,7 +312,7 @@ class Scheduled final : public PlacedMemory {
   // A sum that starts inside is started by the call itself.
   void execute_loop(Code& c) {
     if (c.call >= 0) return execute_call(c);
-    for (const Code* block : c.inits) initialise(c, *block);
+    for (const Code* block : c.inits) initialize(c, *block);
     const std::int64_t begin = c.begin.run_index(), end = c.end.run_index();
     iterate(c, begin, end, [&] { execute(c.body); });
   }
@@ -338,7 +338,7 @@ class Scheduled final : public PlacedMemory {
 
   // Stores the init of every spatial point that `block` reaches below the reduction loop `loop`; for a block whose first step
   // starts from the init itself, only where there is no first step.
-  void initialise(Code& loop, const Code& block) {
+  void initialize(Code& loop, const Code& block) {
     for (Code& c : loop.body) {
       if (&c == &block) {
         BlockCode& b = blocks_[static_cast<std::size_t>(block.block)];
@@ -347,11 +347,11 @@ class Scheduled final : public PlacedMemory {
         current_ = nullptr;
       } else if (c.stmt->is<LoopStmt>() && contains(c, block)) {
         if (c.reduce) {
-          initialise(c, block);
+          initialize(c, block);
           continue;
         }
         const std::int64_t begin = c.begin.run_index(), end = c.end.run_index();
-        iterate(c, begin, end, [&] { initialise(c, block); });
+        iterate(c, begin, end, [&] { initialize(c, block); });
       }
     }
   }
@@ -382,7 +382,7 @@ class Scheduled final : public PlacedMemory {
     std::vector<std::int64_t> point;
     for (int slot : stage_code_.at(b.stage->id).all) {
       const Value& v = slots_.value(slot);
-      point.push_back(v.type.code == Type::Code::handle ? 0 : v.i);  // an initialisation has no reduced ones
+      point.push_back(v.type.code == Type::Code::handle ? 0 : v.i);  // an initialization has no reduced ones
     }
     watcher_->computes(b.stage->id, point);
   }

@@ -29,7 +29,7 @@ struct Guard {
 struct BlockCode {
   const ir::Stage* stage = nullptr;
   std::vector<std::pair<int, Tape>> iters;    // slot of each iteration variable, its value over axis variables
-  std::vector<Guard> guards, spatial_guards;  // the latter: of an initialisation, where reduce axes have no value
+  std::vector<Guard> guards, spatial_guards;  // the latter: of an initialization, where reduce axes have no value
   struct Reduce {
     int slot;
     Tape begin, extent;
@@ -59,7 +59,7 @@ struct Code {
   Tape begin, end;                          // loop
   int slot = -1;                            // loop: of its axis
   bool reduce = false;                      // loop: over a reduce axis
-  std::vector<const Code*> inits;           // loop: blocks whose points are initialised before it starts
+  std::vector<const Code*> inits;           // loop: blocks whose points are initialized before it starts
   int block = -1;                           // block: index into blocks_
   int call = -1;                            // tensorized loop: index into calls_
   std::vector<Tape> box_begin, box_extent;  // nest of a stage that a function computes
@@ -108,7 +108,7 @@ inline bool rings(const ir::Layout& l) {
   });
 }
 
-// Peeled parts of a reduction initialise once: in the part that holds the first iteration of every reduce loop.
+// Peeled parts of a reduction initialize once: in the part that holds the first iteration of every reduce loop.
 inline bool starts(ir::Part part) {
   return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full ||
          part == ir::Part::below;
@@ -128,7 +128,7 @@ inline bool contains(const Code& c, const Code& block) {
                      [&](const Code& inner) { return &inner == &block || contains(inner, block); });
 }
 
-// Gives each outermost reduction loop the blocks to initialise: those of its nest's own stage below, but those of later parts.
+// Gives each outermost reduction loop the blocks to initialize: those of its nest's own stage below, but those of later parts.
 void attach_inits(const ir::Program&, std::vector<Code>& body);
 
 // Has a loop here no iteration, in any call? So it may be in the variant of a schedule for calls without elements; a call that

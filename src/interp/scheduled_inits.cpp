@@ -59,7 +59,7 @@ void attach_inits(const ir::Program& p, std::vector<Code>& body) { Inits(p).atta
 void require_written(const Place& output) {
   const auto hole = std::find(output.written.begin(), output.written.end(), false);
   if (hole == output.written.end()) return;
-  throw RunError(RunError::Kind::uninitialised, "the output " + output.info->name + " was not written everywhere: element " +
+  throw RunError(RunError::Kind::uninitialized, "the output " + output.info->name + " was not written everywhere: element " +
                                                     std::to_string(hole - output.written.begin()) +
                                                     " in row-major order is missing");
 }

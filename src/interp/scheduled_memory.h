@@ -45,7 +45,7 @@ class PlacedMemory : public Memory {
     const std::span<const std::int64_t> at(index, static_cast<std::size_t>(rank));
     const Value v = peek(place, at, "reads");
     if (v.type.code == Type::Code::handle)
-      throw RunError(RunError::Kind::uninitialised,
+      throw RunError(RunError::Kind::uninitialized,
                      where() + " reads " + place.info->name + text_of_index(at) + ", which was not written");
     if (at_once_ && (place.storage || place.info->role == ir::Role::output))
       check(at_once_->read(touched(place, at), combines_), place, at, "reads");
@@ -106,7 +106,7 @@ class PlacedMemory : public Memory {
   // The element of a temporary that holds a logical point.
   std::size_t element(Place& place, std::span<const std::int64_t> at, const char* verb) {
     if (!place.storage)
-      throw RunError(RunError::Kind::uninitialised,
+      throw RunError(RunError::Kind::uninitialized,
                      where() + " " + verb + " " + place.info->name + " where it is not stored, outside the life of its alloc");
     const Storage& s = *place.storage;
     if (!s.logical.contains(at)) outside(place, at, verb, "its box " + s.logical.text());
@@ -129,7 +129,7 @@ class PlacedMemory : public Memory {
     const std::size_t e = element(place, at, verb);
     const Value v = place.storage->elements[e];
     if (v.type.code != Type::Code::handle && place.storage->tags[e] != tag(place, at))
-      throw RunError(RunError::Kind::uninitialised, where() + " " + verb + " " + place.info->name + text_of_index(at) +
+      throw RunError(RunError::Kind::uninitialized, where() + " " + verb + " " + place.info->name + text_of_index(at) +
                                                         ", whose storage now holds another point");
     return v;
   }

@@ -172,7 +172,7 @@ void Tape::compute_strict(Node& n, int lane) {
   try {
     compute(n, lane);
   } catch (const RunError& e) {
-    if (e.kind != RunError::Kind::uninitialised && e.kind != RunError::Kind::overflow) throw;
+    if (e.kind != RunError::Kind::uninitialized && e.kind != RunError::Kind::overflow) throw;
     n.missing = std::current_exception();
     some_without_ = true;
   }

@@ -20,7 +20,7 @@ namespace ashlar::ir {
 
 class Apart {
  public:
-  explicit Apart(const std::vector<Expr>& known);  // conditions that hold: of indices, of others nothing is learnt
+  explicit Apart(const std::vector<Expr>& known);  // conditions that hold: of indices, of others nothing is learned
   // A constant that a - b is never less than, above 0 where one is found; nothing where none is.
   std::optional<std::int64_t> least(const Expr& a, const Expr& b) const;
 

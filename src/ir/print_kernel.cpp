@@ -177,7 +177,7 @@ struct KernelWriter {
       case K::wait_read:
         return "wait for the reads of " + group(s.group) + ", " + show(s.count) + " pending";
       case K::fence_init:
-        return "fence of initialised barriers";
+        return "fence of initialized barriers";
       case K::fence_proxy:
         return "fence between proxies";
       case K::fence_product:

@@ -10,7 +10,7 @@
 //
 // That the length of a row is a multiple too makes every copy and every vector either whole or none.
 //
-// A thread that accesses a vector has neighbours in memory, so in the other kernel the threads beside each other would access
+// A thread that accesses a vector has neighbors in memory, so in the other kernel the threads beside each other would access
 // elements that lie a vector apart. There the lanes and the threads change places:
 //
 //   for j in 32   thread_x, for v in 4    at j * 4 + v   ->   for j in 32   thread_x, for v in 4    at v * 32 + j
@@ -48,7 +48,7 @@ bool is_split(const Axis& a, Axis::Origin part, std::int64_t& factor) {
   return a.origin == part && a.parts == 0 && ir::is_int(a.factor, &factor);
 }
 
-// The iteration variable whose neighbours are those of the axis; 0 where other variables have a part in it.
+// The iteration variable whose neighbors are those of the axis; 0 where other variables have a part in it.
 Id iter_of(const ir::Program& p, const Axis& a) {
   if (a.origin == Axis::Origin::root) return a.iter;
   const bool split = a.origin == Axis::Origin::split_outer || a.origin == Axis::Origin::split_inner;
@@ -195,7 +195,7 @@ class Aligned {
     return length;
   }
 
-  // What the lanes of the loop access as neighbours, in global memory.
+  // What the lanes of the loop access as neighbors, in global memory.
   void vectors(ir::LoopStmt& loop, const ir::NestStmt& nest) {
     loop.any_alignment = false;
     ir::Program& p = both_.aligned;

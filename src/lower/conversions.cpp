@@ -5,7 +5,7 @@
 //   saturate(u8, i32(x))                                      u8(x)
 //   u8(max(min(i32(x), 255), 0))                 ->           u8(x)
 //
-// The bits are the same: both cut towards zero, clamp, and make 0 of NaN, and a clamp to the wider type changes nothing that
+// The bits are the same: both cut toward zero, clamp, and make 0 of NaN, and a clamp to the wider type changes nothing that
 // the narrower one lets through.
 #include "lower/passes.h"
 

@@ -15,7 +15,7 @@
 namespace ashlar::lowering {
 namespace {
 
-// What machines have, or back ends spell for those that lack it (codegen/legalise.h).
+// What machines have, or back ends spell for those that lack it (codegen/legalize.h).
 bool keeps(const ir::Applied& a) {
   if (ir::operation(a.op).kind == ir::Kind::conversion) return true;
   const Type operand = a.args[0].type();

@@ -15,7 +15,7 @@
 //       X else Y                  for x in [W, +...)  Y
 //
 // A loop whose body is one `if` on a condition that does not move with it changes places with the `if`, the other branch
-// included; neighbours under one condition become one. Conditions that read memory stay where they are, since the loop may
+// included; neighbors under one condition become one. Conditions that read memory stay where they are, since the loop may
 // write what they read; so do conditions on the lanes of a vectorized loop, by their nature. A parallel loop is not taken
 // apart.
 #include "lower/passes.h"
@@ -26,7 +26,7 @@
 namespace ashlar::lowering {
 namespace {
 
-void merge_neighbours(std::vector<KStmt>& list) {
+void merge_neighbors(std::vector<KStmt>& list) {
   std::vector<KStmt> out;
   for (KStmt& s : list) {
     KIf* const first = out.empty() ? nullptr : out.back().as<KIf>();
@@ -34,8 +34,8 @@ void merge_neighbours(std::vector<KStmt>& list) {
     if (first && next && ir::same(next->condition, first->condition) && !has_load(next->condition)) {
       for (KStmt& k : next->body) first->body.push_back(std::move(k));
       for (KStmt& k : next->otherwise) first->otherwise.push_back(std::move(k));
-      merge_neighbours(first->body);
-      merge_neighbours(first->otherwise);
+      merge_neighbors(first->body);
+      merge_neighbors(first->otherwise);
     } else {
       out.push_back(std::move(s));
     }
@@ -181,7 +181,7 @@ void hoist(std::vector<KStmt>& list, const Known& known) {
       out.push_back(std::move(s));
     }
   }
-  merge_neighbours(out);
+  merge_neighbors(out);
   list = std::move(out);
 }
 

@@ -163,7 +163,7 @@ class Inits {
 
 }  // namespace
 
-Program materialise_inits(const Program& program) {
+Program materialize_inits(const Program& program) {
   Program p = program;
   Inits(p).body(p.body, nullptr);
   return p;

@@ -16,13 +16,13 @@
 // A block whose first step stores needs no init but where the reduction is empty: its init carries that condition in `when`,
 // and is left out where the facts prove the reduction has a step.
 //
-// Invariant: the result has no reduction block of piece `whole`; every point is initialised before its first update, and
+// Invariant: the result has no reduction block of piece `whole`; every point is initialized before its first update, and
 // inits of different pieces of one stage cover the pieces' own points.
 #include "lower/nodes.h"
 
 namespace ashlar::lowering {
 
 // Regions must have been derived. Ids of the new loops and blocks are fresh; copy_of names the loop or block they came from.
-ir::Program materialise_inits(const ir::Program&);
+ir::Program materialize_inits(const ir::Program&);
 
 }  // namespace ashlar::lowering

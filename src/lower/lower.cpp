@@ -38,7 +38,7 @@ struct Pass {
 constexpr Pass passes[] = {
     {"dropped", [](State& s, const LowerOptions&) { s.program = analysis::take_dropped_apart(s.program); }, Pass::For::dropped},
     {"parts", [](State& s, const LowerOptions&) { lowering::take_parts(s.program); }, Pass::For::devices},
-    {"inits", [](State& s, const LowerOptions&) { s.program = lowering::materialise_inits(s.program); }},
+    {"inits", [](State& s, const LowerOptions&) { s.program = lowering::materialize_inits(s.program); }},
     {"flatten",
      [](State& s, const LowerOptions& o) {
        s.kernel = lowering::flatten(std::move(s.program), o, s.launches);
@@ -46,11 +46,11 @@ constexpr Pass passes[] = {
      }},
     {"launches", [](State& s, const LowerOptions& o) { lowering::make_launches(s.kernel, o); }, Pass::For::devices},
     {"pipeline", [](State& s, const LowerOptions& o) { lowering::pipeline(s.kernel, o); }, Pass::For::devices},
-    {"synchronise", [](State& s, const LowerOptions&) { lowering::synchronise(s.kernel); }, Pass::For::devices},
+    {"synchronize", [](State& s, const LowerOptions&) { lowering::synchronize(s.kernel); }, Pass::For::devices},
     {"idle blocks", [](State& s, const LowerOptions&) { lowering::skip_idle_blocks(s.kernel); }, Pass::For::devices},
     {"tables", [](State& s, const LowerOptions&) { lowering::unroll_tables(s.kernel); }},
-    {"interior", [](State& s, const LowerOptions& o) { lowering::specialise_interior(s.kernel, o); }},
-    {"whole tiles", [](State& s, const LowerOptions&) { lowering::specialise_whole_tiles(s.kernel); }, Pass::For::devices},
+    {"interior", [](State& s, const LowerOptions& o) { lowering::specialize_interior(s.kernel, o); }},
+    {"whole tiles", [](State& s, const LowerOptions&) { lowering::specialize_whole_tiles(s.kernel); }, Pass::For::devices},
     {"guards", [](State& s, const LowerOptions&) { lowering::hoist_guards(s.kernel); }},
     {"remainders", [](State& s, const LowerOptions&) { lowering::choose_remainders(s.kernel); }},
     {"strides", [](State& s, const LowerOptions&) { lowering::know_strides(s.kernel); }, Pass::For::processors},

@@ -21,13 +21,13 @@ void take_parts(ir::Program&);                                        // reducti
 ir::Kernel flatten(ir::Program, const LowerOptions&, bool launches);  // the program has explicit inits
 void make_launches(ir::Kernel&, const LowerOptions&);
 void pipeline(ir::Kernel&, const LowerOptions&);
-void synchronise(ir::Kernel&);
+void synchronize(ir::Kernel&);
 void skip_idle_blocks(ir::Kernel&);
-void specialise_interior(ir::Kernel&, const LowerOptions&);
+void specialize_interior(ir::Kernel&, const LowerOptions&);
 void hoist_guards(ir::Kernel&);
 void choose_remainders(ir::Kernel&);
 void runs(analysis::Facts&, const ir::KFor&);  // what holds in an iteration of it
-void specialise_whole_tiles(ir::Kernel&);
+void specialize_whole_tiles(ir::Kernel&);
 void choose_remainders(std::vector<ir::KStmt>&, const analysis::Facts&);  // of statements, in whose place the facts hold
 void know_strides(ir::Kernel&);
 void convert_once(ir::Kernel&);

@@ -268,10 +268,10 @@ void Counter::access(Id buffer, bool store, const Expr& address, double times) {
   Site site{address, loops_, when_, address.type().lanes, false};
   if (site.elements > 1) {
     std::int64_t step = 0;
-    const bool neighbours = ir::is(address, Op::ramp) && ir::is_int(ir::args_of(address)[1], &step) && step == 1;
+    const bool neighbors = ir::is(address, Op::ramp) && ir::is_int(ir::args_of(address)[1], &step) && step == 1;
     const bool one = ir::is(address, Op::broadcast);
-    site.spread = !neighbours && !one;
-    if (neighbours || one) site.address = ir::args_of(address)[0];
+    site.spread = !neighbors && !one;
+    if (neighbors || one) site.address = ir::args_of(address)[0];
     if (one) site.elements = 1;
   }
   traffic.sites.push_back(std::move(site));

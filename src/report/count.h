@@ -23,7 +23,7 @@ struct Site {  // one access of a statement
   Expr address;
   std::vector<const ir::KFor*> loops;  // around it, inside the launch
   std::vector<Expr> when;              // conditions around it that are the same for all threads
-  int elements = 1;                    // neighbours that one thread accesses at once
+  int elements = 1;                    // neighbors that one thread accesses at once
   bool spread = false;                 // several that are not adjacent
 };
 

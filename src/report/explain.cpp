@@ -180,7 +180,7 @@ class Explainer {
     if (c.warp_barriers > 0) meets += ", " + executed(c.warp_barriers, "warp barrier");
     if (c.waits > 0) meets += ", " + executed(c.waits, "wait") + " for copies";
     if (c.shuffles > 0) meets += ", " + executed(c.shuffles, "shuffle");
-    line("synchronisation", meets + " that a thread executes");
+    line("synchronization", meets + " that a thread executes");
     for (Id id : c.order)
       for (bool store : {false, true})
         if (const auto traffic = c.traffic.find({id, store}); traffic != c.traffic.end()) access(l, id, store, traffic->second);
@@ -333,7 +333,7 @@ class Explainer {
     const auto add = [&](int n, const std::string& what) {
       if (n) text += (text.empty() ? "" : ", ") + std::to_string(n) + " " + what;
     };
-    add(vectors, "of neighbours, up to " + std::to_string(widest) + " at once");
+    add(vectors, "of neighbors, up to " + std::to_string(widest) + " at once");
     add(one, "of one element");
     add(spread, "of elements that are not adjacent");
     line(k_.buffers.at(id).name + (store ? " store" : " load"), text + "; " + scaled(traffic.bytes, "B"));

@@ -7,7 +7,7 @@
 //
 // The footprint of a loop is the box of what its iterations read and write of each buffer, the loops around it standing in
 // their middle iteration: for each dimension the distinct values of the index. Boxes of several reads of a buffer are joined.
-// Bytes are counted in whole cache lines: a run of neighbours that is shorter than a line costs one. Where a footprint fits
+// Bytes are counted in whole cache lines: a run of neighbors that is shorter than a line costs one. Where a footprint fits
 // into a cache, footprint times runs is what passes between that cache and what lies beyond it (the model of Wolf and Lam: A
 // data locality optimizing algorithm, PLDI 1991, for whole loops); nothing else is taken to stay in it from one run to the
 // next.

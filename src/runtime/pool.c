@@ -114,7 +114,7 @@ static bool job_is_done(uint32_t count) { return atomic_load(&pool.done) == coun
 
 #ifdef PLACES_WORKERS
 /* Where processors share no cache that the system knows of, and in virtual machines, whose idle processors pass for busy ones,
- * a thread is woken on the processor of the caller and left there for longer than a job takes. So while they are signalled the
+ * a thread is woken on the processor of the caller and left there for longer than a job takes. So while they are signaled the
  * first workers may run everywhere but here; allowing it again moves nobody back. */
 static void keep_away(int32_t here, int32_t workers, cpu_set_t* allowed) {
   for (int32_t k = 0; k < workers; ++k) {

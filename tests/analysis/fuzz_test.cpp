@@ -115,7 +115,7 @@ struct Scene {
         return lt(side(), side());
     }
   }
-  // Comparisons of close neighbours are often true: x + 2 <= max(x, y) + 4.
+  // Comparisons of close neighbors are often true: x + 2 <= max(x, y) + 4.
   Expr likely(Random& r, int depth) {
     const Expr e = number(r, depth);
     const Expr other = r.coin(2) ? max(e, number(r, depth)) : add(e, mod(number(r, depth), index(r.in(1, 5))));

@@ -30,7 +30,7 @@ std::string complaint(const std::vector<std::uint8_t>& file) {
 
 }  // namespace
 
-TEST_CASE("grey and RGB of 8 and 16 bits come back exactly, whatever the size") {
+TEST_CASE("gray and RGB of 8 and 16 bits come back exactly, whatever the size") {
   for (const int channels : {1, 3})
     for (const int bits : {8, 16})
       for (const auto& [width, height] : {std::pair{1, 1}, {1, 9}, {7, 1}, {33, 17}}) {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <matmul_bias.h>
-#include <unsharp_grey.h>
+#include <unsharp_gray.h>
 #include <unsharp_rgb.h>
 
 #include <ashlar/interp/interpreter.h>
@@ -76,7 +76,7 @@ TEST_CASE("unsharp: every combination of sizes around the vectors, strips and pa
         const std::vector<float> in = random_floats(channels * H * W, 0);
         std::vector<float> out(in.size(), NAN), expected(in.size());
         apps::Tensor tin(in.data(), {channels, H, W}), tout(out.data(), {channels, H, W});
-        apps::check(channels == 3 ? unsharp_rgb(tin, tout) : unsharp_grey(tin, tout));
+        apps::check(channels == 3 ? unsharp_rgb(tin, tout) : unsharp_gray(tin, tout));
         unsharp::Plain(channels, H, W).run(in.data(), expected.data());
         float largest = 0;
         for (std::size_t k = 0; k < in.size(); ++k)
@@ -93,7 +93,7 @@ TEST_CASE("unsharp of a black picture is black") {
   CHECK(out == in);
 }
 
-TEST_CASE("a strip computes each row of grey once, and the pixels around it") {
+TEST_CASE("a strip computes each row of gray once, and the pixels around it") {
   using namespace ashlar;
   constexpr std::int64_t H = 150, W = 40, strips = 3, vectors = (W + 15) / 16 * 16;
   for (const std::int64_t columns : {512, 32}) {
@@ -111,7 +111,7 @@ TEST_CASE("a strip computes each row of grey once, and the pixels around it") {
     const std::int64_t computed = vectors + 6 * parts;  // the reach of the blur to both sides of each part
     const std::int64_t row = std::min(vectors, columns) + 6;
     const std::map<std::string, std::int64_t> evaluations = {
-        {"grey", (H + strips * 6) * computed},  // and 3 rows above and below each strip
+        {"gray", (H + strips * 6) * computed},  // and 3 rows above and below each strip
         {"blur_y", H * computed},
         {"ratio", H * vectors},
         {"out", 3 * H * W}};
@@ -122,7 +122,7 @@ TEST_CASE("a strip computes each row of grey once, and the pixels around it") {
       CHECK_MESSAGE(n.evaluations.at(id) == expected_of->second, stage.name, ", parts of ", columns);
       ++seen;
       for (const ir::Id buffer : stage.buffers) {
-        if (stage.name == "grey") {
+        if (stage.name == "gray") {
           CHECK(n.bytes_of.at(buffer) == 8 * row * 4);  // a ring of 8 rows for the 7 that are live
         } else if (stage.name == "blur_y") {
           CHECK(n.bytes_of.at(buffer) == row * 4);  // one row
@@ -151,7 +151,7 @@ struct Heap {  // an allocator that keeps count
 }  // namespace
 
 TEST_CASE(
-    "what unsharp asks the allocator for is 8 rows of grey and one of the blur, a part of the width of each, whatever the "
+    "what unsharp asks the allocator for is 8 rows of gray and one of the blur, a part of the width of each, whatever the "
     "picture") {
   const auto part = static_cast<std::size_t>(unsharp::Unsharp::part(ashlar::Target::host()));
   for (const std::int64_t H : {100, 500})

@@ -82,14 +82,14 @@ TEST_CASE("unsharp sharpens the shipped picture as the plain loops do") {
   CHECK(has(r.text, "largest difference"));
   const apps::Image image = apps::read_png(picture), sharp = apps::read_png(out);
   compare(sharp, sharpened(image));
-  double contrast[2] = {0, 0};  // between neighbours: more of it than before
+  double contrast[2] = {0, 0};  // between neighbors: more of it than before
   for (std::size_t k = 1; k < image.pixels.size(); ++k)
     contrast[0] += std::abs(image.pixels[k] - image.pixels[k - 1]),
         contrast[1] += std::abs(sharp.pixels[k] - sharp.pixels[k - 1]);
   CHECK(contrast[1] > 1.1 * contrast[0]);
 }
 
-TEST_CASE("unsharp takes any size, grey and RGB, 8 and 16 bits") {
+TEST_CASE("unsharp takes any size, gray and RGB, 8 and 16 bits") {
   const Folder folder;
   for (const int bits : {8, 16})
     for (const int channels : {1, 3})

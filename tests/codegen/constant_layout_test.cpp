@@ -22,7 +22,7 @@ namespace {
 
 float weight(std::int64_t o, std::int64_t k) { return static_cast<float>((o * 31 + k * 17) % 23 - 11) / 4; }
 
-// y(m, o) = sum over k of x(m, k) w(o, k): outputs are not neighbours in memory, as frameworks store weights.
+// y(m, o) = sum over k of x(m, k) w(o, k): outputs are not neighbors in memory, as frameworks store weights.
 struct Layer {
   lang::DefinitionScope scope;
   std::int64_t O, K;

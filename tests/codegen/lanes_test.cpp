@@ -74,7 +74,7 @@ using text_parts::has;
 
 }  // namespace
 
-TEST_CASE("quotients and remainders of neighbours by a constant") {
+TEST_CASE("quotients and remainders of neighbors by a constant") {
   for (const std::int64_t stride : {1, 2, -3, 7, 1000})
     for (const std::int64_t divisor : {2, 3, 5, 8, 44, 88, 1000, 70000}) {
       CAPTURE(stride);

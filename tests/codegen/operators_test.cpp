@@ -253,7 +253,7 @@ TEST_CASE("narrow floats from every kind of f32") {
   std::mt19937 random(7);
   std::vector<Value> values;
   for (int k = 0; k < 20000; ++k) values.push_back(from_bits(f32, random()));
-  for (int e = -30; e < 20; ++e)  // ties and their neighbours
+  for (int e = -30; e < 20; ++e)  // ties and their neighbors
     for (std::uint32_t m = 0; m < 64; ++m) {
       const double tie = std::ldexp(1.0 + m / 64.0, e);
       for (double v : {tie, tie * (1 + 0x1p-23), tie * (1 - 0x1p-24), -tie}) values.push_back(float_value(f32, v));

@@ -57,7 +57,7 @@ TEST_CASE("one element") {
         CHECK(loaded(target, t, 5, at, 1, [](const Expr& b) { return b; })[0] == value(t, at));
 }
 
-TEST_CASE("a vector of neighbours, from even and odd elements, known and unknown") {
+TEST_CASE("a vector of neighbors, from even and odd elements, known and unknown") {
   for (const Target& target : kernels::runnable(kLevels))
     for (Type t : {i4, u4})
       for (int lanes : {2, 8, 32})

@@ -133,7 +133,7 @@ TEST_CASE("a vector along rows of a few elements") {
   const std::string text = same(3, [](const Tensor& x, Var i, Var c, auto&) { return x(i, c) + x(i + 1, 2 - c); }, along_rows);
   CAPTURE(text);
   CHECK(has(text, "if x_stride0 == 3 && y_stride0 == 3"));
-  // one element a row: neighbours, if there are no gaps
+  // one element a row: neighbors, if there are no gaps
   CHECK(has(same(
                 1, [](const Tensor& x, Var i, Var c, auto&) { return x(i + 1, c) * 3; }, along_rows),
             "if x_stride0 == 1 && y_stride0 == 1"));

@@ -1,5 +1,5 @@
 // Parallel programs by hand, from the lowered form to machine code: the persistent product with tensor-map copies and wgmma, a
-// tile of attention on mma fragments, a reduction by shuffles, transpositions; and every synchronisation and intrinsic once.
+// tile of attention on mma fragments, a reduction by shuffles, transpositions; and every synchronization and intrinsic once.
 // Each is assembled without a complaint, with as many of each instruction as it has statements.
 #include <doctest/doctest.h>
 
@@ -101,7 +101,7 @@ TEST_CASE("a reduction by shuffles and two transpositions") {
   }
 }
 
-TEST_CASE("every synchronisation") {
+TEST_CASE("every synchronization") {
   const auto body = [](Builder& b, const Expr& thread) {
     const Id bar = b.barriers("bar", 2, 0);
     b.when(below(thread, 1), [&] { b.init(bar, num(0), 128); });
@@ -137,7 +137,7 @@ TEST_CASE("every synchronisation") {
   };
   for (const char* target : {"cuda-sm_90a", "cuda-sm_100a"}) CHECK(complaints(one(late), target) == "");
   CHECK(refusal_of([&] { text_of(one(late), "cuda-sm_80"); }) ==
-        "expected a target of sm_90 or later, found a fence of initialised barriers in kernel `one` for cuda-sm_80");
+        "expected a target of sm_90 or later, found a fence of initialized barriers in kernel `one` for cuda-sm_80");
   CHECK(refusal_of([&] { text_of(one([](Builder& b, const Expr&) { b.named({}, num(15), 128); }), "cuda-sm_80"); }) ==
         "expected named barriers 0 to 14 (a block's own is the sixteenth), found 15");
 }

@@ -467,7 +467,7 @@ TEST_CASE("line tables: PTX and machine code name the user's lines, and the inst
     CHECK(!has(plain.text, ".loc"));
     CHECK(has(with.text, ".loc"));
     CHECK(has(with.text, "gpu_operators.h\""));
-    CHECK(!has(with.text, ", debug"));  // which would switch the assembler's optimisation off
+    CHECK(!has(with.text, ", debug"));  // which would switch the assembler's optimization off
     CHECK(!has(with.text, "debug_info"));
     CHECK(instructions_of(plain.text) == instructions_of(with.text));
     const auto machine_code = codegen::ptx::cubin(with.text, t.device().chip, true);

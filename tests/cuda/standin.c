@@ -21,7 +21,7 @@ CudaResult called(const char* name) { /* 0, or what the call must return */
   for (int n = 0; n < 2; ++n)
     if (s.failures[n].countdown > 0 && strcmp(name, s.failures[n].function) == 0 && --s.failures[n].countdown == 0)
       return s.failures[n].result;
-  if (!s.initialised && strcmp(name, "cuInit") != 0 && strcmp(name, "cuGetErrorName") != 0) return kNotInitialized;
+  if (!s.initialized && strcmp(name, "cuInit") != 0 && strcmp(name, "cuGetErrorName") != 0) return kNotInitialized;
   return 0;
 }
 CudaResult complain(const char* format, ...) {
@@ -125,7 +125,7 @@ CudaResult cuInit(unsigned flags) {
   CALLED("cuInit");
   if (flags != 0) return complain("cuInit: flags %u", flags);
   if (s.devices == 0) return kCudaNoDevice;
-  s.initialised = true;
+  s.initialized = true;
   return 0;
 }
 CudaResult cuGetErrorName(CudaResult r, const char** name) {

@@ -67,7 +67,7 @@ extern struct Standin {
   int lost;
   int attributes[256];
   int devices;
-  bool cubin, initialised;
+  bool cubin, initialized;
   CudaContext stack[16], primary;
   int depth;
   unsigned long long ids;

@@ -93,7 +93,7 @@ struct Dense {  // y = max(p, 0) of a product p
   Schedule s{built, Target::parse("x86-64-v3")};
 };
 
-struct Table {  // d[i, j] of its neighbours above and to the left
+struct Table {  // d[i, j] of its neighbors above and to the left
   lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N"};
   Tensor w = lang::make_input("w", i32, {M, N}), out = lang::make_output("d", i32, {M, N});

@@ -9,8 +9,8 @@ TEST_CASE("Harris corners") {
   for (const auto& [h, w] : std::vector<std::array<std::int64_t, 2>>{{5, 5}, {6, 40}, {37, 29}, {80, 33}}) {
     CAPTURE(h);
     CAPTURE(w);
-    Dense<float> grey({h, w}, fractions()), out({h - 4, w - 4});
-    const auto at = [&](std::int64_t y, std::int64_t x) { return static_cast<double>(grey(y, x)); };
+    Dense<float> gray({h, w}, fractions()), out({h - 4, w - 4});
+    const auto at = [&](std::int64_t y, std::int64_t x) { return static_cast<double>(gray(y, x)); };
     const auto gx = [&](std::int64_t y, std::int64_t x) {
       return (at(y, x + 2) - at(y, x) + 2 * (at(y + 1, x + 2) - at(y + 1, x)) + at(y + 2, x + 2) - at(y + 2, x)) / 8;
     };
@@ -28,7 +28,7 @@ TEST_CASE("Harris corners") {
           }
         expected.push_back(xx * yy - xy * xy - 0.04 * (xx + yy) * (xx + yy));
       }
-    ashlar_tensor a = grey.tensor(), b = out.tensor();
+    ashlar_tensor a = gray.tensor(), b = out.tensor();
     REQUIRE_MESSAGE(harris(&a, &b) == ASHLAR_OK, last_error());
     close(out.data, expected, 1e-5);
   }
@@ -75,7 +75,7 @@ TEST_CASE("bicubic resizing up, down, and to the same size") {
     std::vector<double> expected;
     for (std::int64_t y = 0; y < s.oh; ++y)
       for (std::int64_t x = 0; x < s.ow; ++x) {
-        // positions in float, as the program states them: at a pixel's edge the other neighbour would be chosen
+        // positions in float, as the program states them: at a pixel's edge the other neighbor would be chosen
         const float py = (static_cast<float>(y) + 0.5f) * (static_cast<float>(s.h) / static_cast<float>(s.oh)) - 0.5f;
         const float px = (static_cast<float>(x) + 0.5f) * (static_cast<float>(s.w) / static_cast<float>(s.ow)) - 0.5f;
         double v = 0;

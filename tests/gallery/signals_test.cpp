@@ -32,7 +32,7 @@ TEST_CASE("a Fourier transform by stages of butterflies") {
   for (std::int64_t m : {1, 3, 8}) transform(fft64, m, 64), transform(fft2, m, 2);
 }
 
-TEST_CASE("layer normalisation, the statistics in one pass") {
+TEST_CASE("layer normalization, the statistics in one pass") {
   for (const auto& [m, n] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {4, 16}, {3, 100}, {2, 33}}) {
     CAPTURE(n);
     // far from zero, where a sum of squares would cancel

@@ -71,7 +71,7 @@ TEST_CASE("a file reads as C: loops, names and lines of the user's") {
   CHECK(codegen::c::source(product(), target) == text);
 }
 
-TEST_CASE("every file compiles without a warning, alone and beside its header, optimised or not") {
+TEST_CASE("every file compiles without a warning, alone and beside its header, optimized or not") {
   for (const in_c::Compiler& cc : in_c::compilers()) {
     CAPTURE(cc.name);
     const std::string text = codegen::c::source(product(), target);

@@ -114,7 +114,7 @@ TEST_CASE("Cortex-M: tiles that there are no instructions for") {
   };
   CHECK(said([] { cortex_m::smlad(5, 4); }).find("expected a tile of 1 to 16 results, found 5 x 4") != std::string::npos);
   CHECK(said([] { cortex_m::vmladava(0, 1); }).find("expected a tile of 1 to 16 results, found 0 x 1") != std::string::npos);
-  CHECK(said([] { cortex_m::vmladava(1, 1, {3, 4}); }).find("expected terms of 16 or 8 neighbours, found 3 x 4") !=
+  CHECK(said([] { cortex_m::vmladava(1, 1, {3, 4}); }).find("expected terms of 16 or 8 neighbors, found 3 x 4") !=
         std::string::npos);
 }
 

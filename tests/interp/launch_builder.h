@@ -133,7 +133,7 @@ class Builder {
     return ir::var(var, name, value.type());
   }
 
-  // ---- synchronisation: what it protects comes first
+  // ---- synchronization: what it protects comes first
   void block_barrier(Names protects, Where where = Where::current()) {
     sync(Sync::Kind::block, protects, where, [](Sync&) {});
   }

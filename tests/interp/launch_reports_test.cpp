@@ -110,7 +110,7 @@ TEST_CASE("a deadlock names every waiting group and what it waits for") {
 }
 
 TEST_CASE("a barrier of the warp orders its lanes, not those of other warps") {
-  const auto neighbours = [](std::int64_t apart, bool of_block) {
+  const auto neighbors = [](std::int64_t apart, bool of_block) {
     Small s;
     return s.run(64, [&] {
       s.b.store(s.tile, s.thread, ir::cast(f32, s.thread));
@@ -124,9 +124,9 @@ TEST_CASE("a barrier of the warp orders its lanes, not those of other warps") {
       s.b.loop("i", num(16), [&](const Expr& i) { s.b.store(s.out, i * 64 + s.thread, s.b.at(s.tile, s.thread)); });
     });
   };
-  CHECK(neighbours(0, false).text == "nothing was reported");
-  CHECK(neighbours(1, true).text == "nothing was reported");
-  const Report r = neighbours(1, false);
+  CHECK(neighbors(0, false).text == "nothing was reported");
+  CHECK(neighbors(1, true).text == "nothing was reported");
+  const Report r = neighbors(1, false);
   CHECK(r.kind == Kind::race);
   CAPTURE(r.text);
   CHECK(r.text.find("<write>") != std::string::npos);
@@ -164,7 +164,7 @@ TEST_CASE("races: nothing orders two accesses, or no fence between proxies does"
                s.b.store(s.tile, s.thread, ir::float_const(f32, 1), here("store"));
                s.b.store(s.out, s.thread, s.b.at(s.tile, num(63) - s.thread), here("read"));
              }),
-       Kind::uninitialised, ", block (0, 0, 0), thread 0 at <read>: reads tile[63], which was not written");
+       Kind::uninitialized, ", block (0, 0, 0), thread 0 at <read>: reads tile[63], which was not written");
   Small t;
   says(t.run(64,
              [&] {
@@ -259,7 +259,7 @@ TEST_CASE("what is in flight is neither read nor written, races looked for or no
                  prepare();
                  t.b.call(product, operands(0), here("product"));
                }),
-         Kind::synchronisation,
+         Kind::synchronization,
          ", block (0, 0, 0), thread 0 at <product>: uses acc[0] of block (0, 0, 0), thread 0, which was accessed with no fence "
          "of "
          "products since");
@@ -273,14 +273,14 @@ TEST_CASE("what is in flight is neither read nor written, races looked for or no
                  t.b.commit({}, Completion::product_group);
                  t.b.wait_group({}, Completion::product_group, 0, here("wait"));
                }),
-         Kind::uninitialised, ", block (0, 0, 0), thread 127 at <product>: accumulates into acc[0], which was not written");
+         Kind::uninitialized, ", block (0, 0, 0), thread 127 at <product>: accumulates into acc[0], which was not written");
   }
 }
 
-TEST_CASE("barriers that are not initialised, not fenced, or arrived at too often") {
+TEST_CASE("barriers that are not initialized, not fenced, or arrived at too often") {
   Small s;
-  says(s.run(32, [&] { s.elected([&] { s.b.arrive({}, s.bar, num(1), here("arrive")); }); }), Kind::synchronisation,
-       ", block (0, 0, 0), thread 0 at <arrive>: uses a barrier of bar that is not initialised");
+  says(s.run(32, [&] { s.elected([&] { s.b.arrive({}, s.bar, num(1), here("arrive")); }); }), Kind::synchronization,
+       ", block (0, 0, 0), thread 0 at <arrive>: uses a barrier of bar that is not initialized");
   Small t;
   says(t.run(32,
              [&] {
@@ -289,8 +289,8 @@ TEST_CASE("barriers that are not initialised, not fenced, or arrived at too ofte
                  t.fetch(here("load"));
                });
              }),
-       Kind::synchronisation,
-       ", block (0, 0, 0), thread 0 at <load>: copies to bar[0], whose initialisation at <init> was not fenced: the "
+       Kind::synchronization,
+       ", block (0, 0, 0), thread 0 at <load>: copies to bar[0], whose initialization at <init> was not fenced: the "
        "asynchronous "
        "proxy may not see it");
   Small u;
@@ -300,7 +300,7 @@ TEST_CASE("barriers that are not initialised, not fenced, or arrived at too ofte
                u.b.arrive({}, u.bar, num(0), here("arrive"));
              }),
        Kind::race,
-       ", block (0, 0, 0), thread 1 at <arrive>: uses a barrier of bar that block (0, 0, 0), thread 0 initialised at <init>: "
+       ", block (0, 0, 0), thread 1 at <arrive>: uses a barrier of bar that block (0, 0, 0), thread 0 initialized at <init>: "
        "nothing orders them");
   Small v;
   says(v.run(32,
@@ -311,7 +311,7 @@ TEST_CASE("barriers that are not initialised, not fenced, or arrived at too ofte
                  v.b.arrive({}, v.bar, num(0), here("arrive"));
                });
              }),
-       Kind::synchronisation,
+       Kind::synchronization,
        ", block (0, 0, 0), thread 0 at <arrive>: arrives once more at a barrier of bar, all of whose 1 arrivals of phase 0 are "
        "in");
 }
@@ -327,7 +327,7 @@ TEST_CASE("copies that bring more than is expected, or that nobody waits for") {
                  s.b.wait({}, s.bar, num(0), num(0), here("wait"));
                });
              }),
-       Kind::synchronisation,
+       Kind::synchronization,
        ", block (0, 0, 0), thread 0 at <wait>: copies of 256 bytes count at bar[0], whose phase 0 expects 240");
   Small t;
   says(t.run(32,
@@ -338,7 +338,7 @@ TEST_CASE("copies that bring more than is expected, or that nobody waits for") {
                  t.fetch(here("load"));
                });
              }),
-       Kind::synchronisation, ": block (0, 0, 0) ends before the copy that bar[0] counts, issued at <load>");
+       Kind::synchronization, ": block (0, 0, 0) ends before the copy that bar[0] counts, issued at <load>");
   for (bool committed : {false, true}) {
     Small u;
     says(u.run(32,
@@ -350,7 +350,7 @@ TEST_CASE("copies that bring more than is expected, or that nobody waits for") {
                    if (committed) u.b.commit({}, Completion::bulk_group);
                  });
                }),
-         Kind::synchronisation,
+         Kind::synchronization,
          std::string(", block (0, 0, 0), thread 0: ends with bulk copies that were not ") +
              (committed ? "waited for" : "committed") + ", issued at <save>");
   }
@@ -364,7 +364,7 @@ TEST_CASE("rounds of a named barrier agree, and arrivals without waiting count")
                    below(s.thread, 32), [&] { s.b.named_arrive({}, num(3), 64, here("arrive")); },
                    [&] { s.b.named({}, num(3), 32, here("wait")); });
              }),
-       Kind::synchronisation,
+       Kind::synchronization,
        ", block (0, 0, 0), thread 63 at <wait>: arrives at barrier 3 of 32 threads, where others arrived at one of 64, and "
        "warps "
        "are of 32");
@@ -437,7 +437,7 @@ TEST_CASE("shared buffers may overlap: whoever wrote a byte last owns it") {
                s.b.store(other, s.thread, ir::float_const(f32, 2));
                s.b.store(s.out, s.thread, s.b.at(s.tile, s.thread), here("read"));
              }),
-       Kind::uninitialised, ", block (0, 0, 0), thread 0 at <read>: reads tile[0], whose bytes other holds");
+       Kind::uninitialized, ", block (0, 0, 0), thread 0 at <read>: reads tile[0], whose bytes other holds");
 }
 
 TEST_CASE(

@@ -24,7 +24,7 @@ struct Mutant {
   ir::Kernel kernel;
   std::uint_least32_t line = 0, last_line = 0;
   Names buffers;         // what it, and the statements under it, use
-  bool swizzle = false;  // elements elsewhere on one side: nothing that synchronises is weaker
+  bool swizzle = false;  // elements elsewhere on one side: nothing that synchronizes is weaker
 };
 
 class Mutator {

@@ -101,7 +101,7 @@ TEST_CASE("a reduction loop outside the spatial loops: the init covers all of it
   nest.body() = {outer};
   const interp::Arguments args{ramp(f32, {5, 11}), ramp(f32, {11, 4}), Array::zeros(f32, {5, 4})};
   SUBCASE("as one loop") { CHECK(both_agree(m.p, args) == ""); }
-  SUBCASE("the last iteration peeled: the second loop does not initialise again") {
+  SUBCASE("the last iteration peeled: the second loop does not initialize again") {
     Stmt& loop = *loop_over(m.p, ko);
     Stmt last = loop;
     loop.get<LoopStmt>().part = ir::Part::but_last;

@@ -1,4 +1,4 @@
-// The 8-bit floats of the OCP formats: every code, every f16, every boundary between neighbours, all sums and products. Twice:
+// The 8-bit floats of the OCP formats: every code, every f16, every boundary between neighbors, all sums and products. Twice:
 // against a search for the nearest code, and against hashes of what ml_dtypes 0.6.0 (float8_e4m3fn, float8_e5m2) gives, NaNs of
 // every code counted as 0x7F.
 #include <algorithm>
@@ -52,7 +52,7 @@ int nearest(Type t, double x) {
 
 Value of_f32(double x) { return float_value(f32, x); }
 
-// Just below, on and just above the middle of every two neighbours and the point where overflow begins; and far out.
+// Just below, on and just above the middle of every two neighbors and the point where overflow begins; and far out.
 std::vector<Value> boundaries(Type t) {
   const int last = t == e4m3 ? 0x7E : 0x7B;
   std::vector<Value> list;

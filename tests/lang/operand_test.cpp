@@ -141,7 +141,7 @@ TEST_CASE("conversions by name") {
   CHECK(f32(2).node()->f == 2.0);
   CHECK(u16(0).type() == u16);
   CHECK(u8(300).node()->i == 44);  // data integers wrap
-  CHECK(u8(-0.5).node()->i == 0);  // towards zero
+  CHECK(u8(-0.5).node()->i == 0);  // toward zero
   CHECK(f32(0.1).node()->f == static_cast<double>(0.1f));
   CHECK(ir::is(f32(value(u8)), ir::Op::cast));
   CHECK(f32(value(f32)).node()->op == ir::Op::var);

@@ -37,7 +37,7 @@ TEST_CASE_FIXTURE(Fixture, "code compiled without exceptions defines the same te
   CHECK(values(strict::total(x), {}, {}) == V{10});
   CHECK(values(strict::triangle(x, N), {N}, {4}) == V{1, 3, 6, 10});
   CHECK(values(strict::filtered(x, N), {N}, {4}) == V{1, 3, 6, 10});
-  CHECK(values(strict::labelled(x, N), {N, N}, {4, 4}) == V{0, 1, 2, 3, -1, 0, 1, 2, -2, -1, 0, 1, -3, -2, -1, 0});
+  CHECK(values(strict::labeled(x, N), {N, N}, {4, 4}) == V{0, 1, 2, 3, -1, 0, 1, 2, -2, -1, 0, 1, -3, -2, -1, 0});
   const Tensor o = strict::offset(x, N);
   CHECK(values(compute("shifted", {N}, [&](Var i) { return o(i - 2) + o(i + 1 - N % 2); }), {N}, {4}) == V{3, 4, 5, 6});
 }

@@ -26,7 +26,7 @@ Tensor filtered(const Tensor& A, Symbol N) {
   Axis k{"k", N};
   return compute("filtered", {N}, [&](Var i) { return sum(A(k), k.where(k <= i)); });
 }
-Tensor labelled(const Tensor& A, Symbol N) {
+Tensor labeled(const Tensor& A, Symbol N) {
   return compute("l", {{"row", N}, {"col", N}}, [&](Var i, Var j) { return A(j) - A(i); });
 }
 Tensor offset(const Tensor& A, Symbol N) {

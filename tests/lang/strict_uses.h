@@ -8,7 +8,7 @@ Tensor iota(Symbol N);
 Tensor total(const Tensor& x);
 Tensor triangle(const Tensor& A, Symbol N);
 Tensor filtered(const Tensor& A, Symbol N);
-Tensor labelled(const Tensor& A, Symbol N);
+Tensor labeled(const Tensor& A, Symbol N);
 Tensor offset(const Tensor& A, Symbol N);
 Tensor mixes(const Tensor& A, Symbol N);
 Tensor running_maximum(const Tensor& A, Symbol N);

@@ -179,7 +179,7 @@ TEST_CASE("copies hold what is read of a tensor, and not what a condition keeps 
   CHECK(refused->text().find("expected reads of ") != std::string::npos);
 }
 
-TEST_CASE("a boundary reads the one element that there is, and neighbours inside") {
+TEST_CASE("a boundary reads the one element that there is, and neighbors inside") {
   using Extended = Tensor (*)(const Tensor&, Where);
   for (const auto& [name, extended] : {std::pair<const char*, Extended>{"reflected", boundary::reflect},
                                        {"mirrored", boundary::mirror},

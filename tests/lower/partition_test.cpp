@@ -12,7 +12,7 @@ using handmade::Sizes;
 
 namespace {
 
-struct Stencil {  // neighbours of each element, the ones past the edges clamped to them
+struct Stencil {  // neighbors of each element, the ones past the edges clamped to them
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});

@@ -61,7 +61,7 @@ TEST_CASE("rows are threads, each with its own steps") {
 
 TEST_CASE("threads that each keep to their row meet nobody (fuzz seeds 41024538, 41019730)") {
   // Rows of an output have strides of the caller's, rows of a stage are as long as a symbol says; a step reads the element
-  // above its own, or one of the element above's neighbours that belongs to the same thread.
+  // above its own, or one of the element above's neighbors that belongs to the same thread.
   for (const char* target : {"cuda-sm_80", "vulkan"}) {
     for (const bool kept : {false, true}) {
       lang::DefinitionScope scope;
@@ -93,7 +93,7 @@ TEST_CASE("threads of a block read what others stored in the step before") {
       Symbol R{"R"}, T{"T", {.min = 1}};
       const Tensor x = lang::make_input("x", f32, {R, 100}), w = lang::make_input("w", f32, {T}),
                    y = lang::make_output("y", f32, {R, 100});
-      // Heat along a row: each step reads both neighbours.
+      // Heat along a row: each step reads both neighbors.
       const Tensor heat = recur(
           "heat", {T, R, 100}, Along{0}, Lag{1}, [&](Var, Var r, Var i) { return x(r, i); },
           [&](Prior h, Var t, Var r, Var i) {

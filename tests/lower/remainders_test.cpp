@@ -42,7 +42,7 @@ int divisions(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a neighbour on a torus is chosen") {
+TEST_CASE("a neighbor on a torus is chosen") {
   const auto around = [](const Tensor& x, Var i, const Symbol& N) { return x((i + 1) % N) * 3 + x((i - 1) % N); };
   for (const bool vectors : {false, true}) {
     // The lanes of the last vector may lie anywhere: without a proof they stay divided, one after the other.
@@ -53,7 +53,7 @@ TEST_CASE("a neighbour on a torus is chosen") {
   }
 }
 
-TEST_CASE("of data that is clamped, the neighbour is chosen in every lane") {
+TEST_CASE("of data that is clamped, the neighbor is chosen in every lane") {
   for (const bool vectors : {false, true}) {
     const std::string text =
         lowered([](const Tensor& x, Var i, const Symbol& N) { return x((clamp(x(i), 0, N - 1) + 1) % N); }, vectors);

@@ -96,7 +96,7 @@ TEST_CASE("backwards, and over terms backwards, the same") {
     }
 }
 
-TEST_CASE("terms that are not neighbours, and steps that read their own results, stay one after the other") {
+TEST_CASE("terms that are not neighbors, and steps that read their own results, stay one after the other") {
   Running r(i32, Combine::add, false);  // x(i / 2)
   CHECK(count(ir::text(r.kernel("x86-64-v3")), "_block in") == 0);
   lang::DefinitionScope scope;

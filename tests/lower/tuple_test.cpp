@@ -111,7 +111,7 @@ TEST_CASE("a complex product over threads: both parts of a value are exchanged b
   }
 }
 
-TEST_CASE("Order::regroup: runs of neighbours may be taken apart, and nothing else") {
+TEST_CASE("Order::regroup: runs of neighbors may be taken apart, and nothing else") {
   {
     Complex t("x86-64", Order::regroup);
     auto [ko, ki] = t.s[t.a].split(t.s[t.a].reduction(), 16);

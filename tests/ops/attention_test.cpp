@@ -85,7 +85,7 @@ TEST_CASE("attention: plain, causal, in a window, masked, of grouped queries, in
       [&](const Inputs& in) { return Results{attend(in[0], in[1], in[2], {first, 1})}; }, {1e-3, 1e-3});
 }
 
-TEST_CASE("rotary embeddings, of halves and of neighbours, of all elements and of some") {
+TEST_CASE("rotary embeddings, of halves and of neighbors, of all elements and of some") {
   check(
       "rotary",
       [](Maker& m) {

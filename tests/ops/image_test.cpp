@@ -1,4 +1,4 @@
-// Images beside loops over windows in double: colours, filters, morphology, warps, mosaics, what is in them.
+// Images beside loops over windows in double: colors, filters, morphology, warps, mosaics, what is in them.
 #include <algorithm>
 
 #include "tests/gallery/bilateral.h"
@@ -47,8 +47,8 @@ double middle(std::vector<double> v) {
 }
 double largest(const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
 double smallest(const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); }
-// Pixels of three colours, the last dimension.
-Nd recoloured(const Nd& x, const std::function<void(double*)>& f) {
+// Pixels of three colors, the last dimension.
+Nd recolored(const Nd& x, const std::function<void(double*)>& f) {
   Nd y = x;
   for (std::int64_t k = 0; k + 2 < y.size(); k += 3) f(&y.v[static_cast<std::size_t>(k)]);
   return y;
@@ -56,9 +56,9 @@ Nd recoloured(const Nd& x, const std::function<void(double*)>& f) {
 
 }  // namespace
 
-TEST_CASE("colours") {
+TEST_CASE("colors") {
   check(
-      "colours",
+      "colors",
       [](Maker& m) {
         const Symbol H{"H"}, W{"W"};
         const Tensor x = m.in("x", f32, {H, W, 3}, between(0, 1)), b = m.in("b", u8, {H, W, 3}, whole(0, 255)),
@@ -76,12 +76,12 @@ TEST_CASE("colours") {
        {{{0, 2, 3}, {0, 2, 3}, {3, 0, 2}, {0, 2, 3}}}},
       [](const Inputs& in) {
         const Nd &x = in[0], &b = in[1], &p = in[2], &g = in[3];
-        const auto grey = [](double red, double green, double blue) { return 0.299 * red + 0.587 * green + 0.114 * blue; };
+        const auto gray = [](double red, double green, double blue) { return 0.299 * red + 0.587 * green + 0.114 * blue; };
         Nd one({x.n(0), x.n(1)}), two = one, three = one;
         each(one.shape, [&](const Dims& i) {
-          one.at(i) = grey(x(i[0], i[1], 0), x(i[0], i[1], 1), x(i[0], i[1], 2));
-          two.at(i) = byte(grey(b(i[0], i[1], 0), b(i[0], i[1], 1), b(i[0], i[1], 2)));
-          three.at(i) = grey(p(0, i[0], i[1]), p(1, i[0], i[1]), p(2, i[0], i[1]));
+          one.at(i) = gray(x(i[0], i[1], 0), x(i[0], i[1], 1), x(i[0], i[1], 2));
+          two.at(i) = byte(gray(b(i[0], i[1], 0), b(i[0], i[1], 1), b(i[0], i[1], 2)));
+          three.at(i) = gray(p(0, i[0], i[1]), p(1, i[0], i[1]), p(2, i[0], i[1]));
         });
         const auto hsv = [](double* c) {
           const double top = std::fmax(std::fmax(c[0], c[1]), c[2]), span = top - std::fmin(std::fmin(c[0], c[1]), c[2]);
@@ -102,21 +102,21 @@ TEST_CASE("colours") {
             one,
             two,
             three,
-            recoloured(b,
-                       [&](double* c) {
-                         const double y = grey(c[0], c[1], c[2]), cb = 128 + (c[2] - y) / 1.772, cr = 128 + (c[0] - y) / 1.402;
-                         c[0] = byte(y), c[1] = byte(cb), c[2] = byte(cr);
-                       }),
-            recoloured(b,
-                       [&](double* c) {
-                         const double y = c[0], cb = c[1] - 128, cr = c[2] - 128;
-                         c[0] = byte(y + 1.402 * cr), c[1] = byte(y - 0.114 * 1.772 / 0.587 * cb - 0.299 * 1.402 / 0.587 * cr),
-                         c[2] = byte(y + 1.772 * cb);
-                       }),
+            recolored(b,
+                      [&](double* c) {
+                        const double y = gray(c[0], c[1], c[2]), cb = 128 + (c[2] - y) / 1.772, cr = 128 + (c[0] - y) / 1.402;
+                        c[0] = byte(y), c[1] = byte(cb), c[2] = byte(cr);
+                      }),
+            recolored(b,
+                      [&](double* c) {
+                        const double y = c[0], cb = c[1] - 128, cr = c[2] - 128;
+                        c[0] = byte(y + 1.402 * cr), c[1] = byte(y - 0.114 * 1.772 / 0.587 * cb - 0.299 * 1.402 / 0.587 * cr),
+                        c[2] = byte(y + 1.772 * cb);
+                      }),
             x,
-            recoloured(x, hsv),
-            recoloured(g, hsv),
-            recoloured(x, rgb),
+            recolored(x, hsv),
+            recolored(g, hsv),
+            recolored(x, rgb),
             x};
       },
       {4e-6, 4e-6, false, true});
@@ -240,17 +240,17 @@ TEST_CASE("mosaics of every pattern") {
         [&](const Inputs& in) {
           const char* const names[] = {"RGGB", "BGGR", "GRBG", "GBRG"};
           const char* rows = names[static_cast<int>(pattern)];
-          const auto colour = [&](std::int64_t y, std::int64_t c) { return rows[(y & 1) * 2 + (c & 1)]; };
+          const auto color = [&](std::int64_t y, std::int64_t c) { return rows[(y & 1) * 2 + (c & 1)]; };
           const auto full = [&](const Nd& x, auto round) {
             Nd y({x.n(0), x.n(1), 3});
             each(y.shape, [&](const Dims& i) {
-              // the mean of those neighbours of the colour that are nearest, of the pixel itself where it has it
+              // the mean of those neighbors of the color that are nearest, of the pixel itself where it has it
               const char wanted = "RGB"[i[2]];
               double total = 0, count = 0;
               for (int distance = 0; distance < 3 && count == 0; ++distance)
                 for (int dy = -1; dy <= 1; ++dy)
                   for (int dx = -1; dx <= 1; ++dx)
-                    if (std::abs(dy) + std::abs(dx) == distance && colour(i[0] + dy + 2, i[1] + dx + 2) == wanted)
+                    if (std::abs(dy) + std::abs(dx) == distance && color(i[0] + dy + 2, i[1] + dx + 2) == wanted)
                       total += x(outside(i[0] + dy, x.n(0), ops::PadMode::reflect),
                                  outside(i[1] + dx, x.n(1), ops::PadMode::reflect)),
                           ++count;
@@ -335,7 +335,7 @@ TEST_CASE("image operators refuse") {
   const Symbol H{"H"}, W{"W"};
   CHECK(refusal_of([&] {
           (void)ops::rgb_to_grey(lang::make_input("p", u8, {H, W, 4}));
-        }).find("rgb_to_grey: expected x whose dimension 2 has the extent 3, three colours, found 4") != std::string::npos);
+        }).find("rgb_to_grey: expected x whose dimension 2 has the extent 3, three colors, found 4") != std::string::npos);
   CHECK(refusal_of([&] {
           (void)ops::gaussian_blur(lang::make_input("p", u8, {H, W}), 0);
         }).find("gaussian_blur: expected a sigma above 0 and below 1000") != std::string::npos);

@@ -104,10 +104,10 @@ TEST_CASE("races") {
       fault_of(entry(other + "st.shared.b32 [%r3], %r0; bar.sync 0; ld.shared.b32 %r4, [%r6]; st.shared.b32 [%r3], %r4;"),
                kTwoWarps),
       "race on shared memory in k: reads shared memory at"));
-  const std::string neighbour = "xor.b32 %r5, %r0, 1; shl.b32 %r5, %r5, 2; add.u32 %r6, %r1, %r5; ";
-  CHECK(begins(fault_of(entry(neighbour + "st.shared.b32 [%r3], %r0; ld.shared.b32 %r4, [%r6];")),
+  const std::string neighbor = "xor.b32 %r5, %r0, 1; shl.b32 %r5, %r5, 2; add.u32 %r6, %r1, %r5; ";
+  CHECK(begins(fault_of(entry(neighbor + "st.shared.b32 [%r3], %r0; ld.shared.b32 %r4, [%r6];")),
                "race on shared memory in k: reads"));
-  CHECK(fault_of(entry(neighbour + "st.shared.b32 [%r3], %r0; bar.warp.sync -1; ld.shared.b32 %r4, [%r6];")).empty());
+  CHECK(fault_of(entry(neighbor + "st.shared.b32 [%r3], %r0; bar.warp.sync -1; ld.shared.b32 %r4, [%r6];")).empty());
   // several lanes read before a barrier, one of them reads and writes behind it
   CHECK(
       fault_of(entry("setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.b32 [%r1], 7; bar.sync 0; ld.shared.b32 %r4, [%r1]; bar.sync 0;\n"

@@ -136,7 +136,7 @@ TEST_CASE("an access is listed once, however often its loop is visited") {
   auto [i, j] = s[y].spatial<2>();
   s[y].vectorize(j, 8);
   const std::string text = explain(s, {{"N", 200}});
-  CHECK(says(text, "x load                1 of neighbours, up to 8 at once; 643.2 kB"));  // 200 * 201 / 2 rows of 32 bytes
+  CHECK(says(text, "x load                1 of neighbors, up to 8 at once; 643.2 kB"));  // 200 * 201 / 2 rows of 32 bytes
 }
 
 TEST_CASE("what a kernel takes of a processor") {

@@ -104,7 +104,7 @@ TEST_CASE("a matrix product in tiles: the footprints of the textbook") {
   CHECK(run_of(f, "ki").footprint() == 16 * 4 + 16 * 64 * 4 + 64 * 4);
 }
 
-TEST_CASE("a stencil: rows that neighbours share are counted once") {
+TEST_CASE("a stencil: rows that neighbors share are counted once") {
   lang::DefinitionScope scope;
   Symbol H{"H"}, W{"W"};
   Tensor x = lang::make_input("x", f32, {H + 2, W + 2}), y = lang::make_output("y", f32, {H, W});

@@ -95,8 +95,8 @@ TEST_CASE("a tile by value has constant distances") {
   Schedule s(lang::build_program("transposed", {p, q}), Target::parse("x86-64-v3"));
   const Loop i = s[q].spatial<2>()[1];
   says(refusal(s, [&] { s[q].tensorize(i, copy4(true)); }),
-       {"a constant distance between neighbours along dimension 0 of x of copy4, which copy4 takes by value, found p with "
-        "neighbours p.stride0 apart"});
+       {"a constant distance between neighbors along dimension 0 of x of copy4, which copy4 takes by value, found p with "
+        "neighbors p.stride0 apart"});
   says(refusal(s, [&] { s[q].tensorize(i, copy4(false)); }), {"a tile without gaps along dimension 0 of x of copy4"});
 }
 

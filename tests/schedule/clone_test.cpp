@@ -8,7 +8,7 @@
 namespace ashlar::test {
 namespace {
 
-struct Two {  // y = half + half of neighbours, z = half of x squared: both read `half`
+struct Two {  // y = half + half of neighbors, z = half of x squared: both read `half`
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N}), z = lang::make_output("z", i32, {N});

@@ -196,7 +196,7 @@ TEST_CASE("tensorize on CUDA is refused at its line") {
   CHECK(golden("schedule/golden/fragment_tensorize.txt", add.text) == "");
 }
 
-TEST_CASE("addresses of lanes: runs of neighbours in shared memory") {
+TEST_CASE("addresses of lanes: runs of neighbors in shared memory") {
   Text add;
   const auto load = [](int run, Scope scope, bool twice_said) {
     return intrinsic("load", [&](Meaning& m) {

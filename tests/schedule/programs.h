@@ -100,7 +100,7 @@ struct Chain {  // y = b - 1, b = a * 2, a = x + 1: three stages over one dimens
   }
 };
 
-struct Pair {  // two values of one stage: y = smaller + larger of x and its neighbour
+struct Pair {  // two values of one stage: y = smaller + larger of x and its neighbor
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", i32, {N + 1}), y = lang::make_output("y", i32, {N});

@@ -134,7 +134,7 @@ TEST_CASE("iterations that choose one element do not run at once") {
   t.same();
 }
 
-TEST_CASE("steps that change neighbours of an element that data choose for all of them run at once") {
+TEST_CASE("steps that change neighbors of an element that data choose for all of them run at once") {
   // around(n, dx): the place in a row of G, where a sample n of a window of 5 by 2 values is put
   const auto grid = [](auto around, auto try_it) {
     lang::DefinitionScope scope;

@@ -95,7 +95,7 @@ TEST_CASE("a factor that does not part what reads from what is read") {
        {"expected loops of u that compute out1[sweep - 1, i + 1] before its reader, found is of u"});
 }
 
-TEST_CASE("diagonals of stages that read no neighbours: either way, splits and parts of them, stages inside") {
+TEST_CASE("diagonals of stages that read no neighbors: either way, splits and parts of them, stages inside") {
   for (const int factor : {1, 3, -1, -2}) {
     CAPTURE(factor);
     Blur b;

@@ -260,10 +260,10 @@ TEST_CASE("tiles lie where the intrinsic wants them") {
   });
   says(refusal(t.s, [&] { t.a->tensorize(t.a->spatial<2>()[0], copy); }),
        {"a tile without gaps along dimension 0 of src of copy ({src.stride0} in its text would take any distance)",
-        "found A with neighbours A.stride0 apart"});
+        "found A with neighbors A.stride0 apart"});
   t.a->swizzle([](Var r, Var c) { return at(r, c ^ r % 2); });
   says(refusal(t.s, [&] { t.a->tensorize(t.a->spatial<2>()[0], npu_load()); }),
-       {"one distance between neighbours along dimension", "A_cache in a layout that has several"});
+       {"one distance between neighbors along dimension", "A_cache in a layout that has several"});
 }
 
 TEST_CASE("a tile begins at the alignment of its scope") {
@@ -351,7 +351,7 @@ TEST_CASE("conditions, kinds and other statements inside the loop") {
   Schedule peeled = s;
   peeled[y].peel(peeled[y].nest()[2], Peel::first);
   says(refusal(peeled, [&] { peeled[y].tensorize(peeled[y].nest()[1], four); }),
-       {"the parts of a loop that was peeled or initialised"});
+       {"the parts of a loop that was peeled or initialized"});
   // a size takes what is left of the last tile
   const Intrinsic some = intrinsic("copy_rows", [](Meaning& m) {
     Symbol rows{"rows", {.max = 4}};
@@ -386,7 +386,7 @@ TEST_CASE("sums that are not started, rounded or combined alike") {
   says(product.refused(squares()), {"A the same tile everywhere", "found b["});
   const Stage y = (*product.s)[product.y];
   y.decompose_init(y.nest()[1]);
-  says(product.refused(adds), {"one block inside i", "the parts of a loop that was peeled or initialised"});
+  says(product.refused(adds), {"one block inside i", "the parts of a loop that was peeled or initialized"});
   OverRows from([](Tensor a, Tensor, Var i, Axis k) { return sum(a(i, k) * a(i, k), k).from(1.0f); });
   says(from.refused(squares()), {"sums from 0", "found y from 1"});
   OverRows largest([](Tensor a, Tensor, Var i, Axis k) { return maximum(a(i, k), k); });
@@ -413,12 +413,12 @@ TEST_CASE("sums that are not started, rounded or combined alike") {
 
 TEST_CASE("parameters have one value for the tile, and one everywhere") {
   const auto about = [](bool twice) {
-    return intrinsic("centred", [&](Meaning& m) {
+    return intrinsic("centered", [&](Meaning& m) {
       Tensor A = m.read("A", f32, {8, 8}), Y = m.write("Y", f32, {8});
       Expr p = m.parameter("p", f32);
       Axis k{"k", 8};
       m.means(Y, [&](Var i) { return twice ? sum((A(i, k) - p) * (A(i, k) + p), k) : sum((A(i, k) - p) * A(i, k), k); });
-      m.emit(Backend::llvm, "call void @centred(ptr {Y.ptr}, ptr {A.ptr}, i64 {A.stride0}, float {p})");
+      m.emit(Backend::llvm, "call void @centered(ptr {Y.ptr}, ptr {A.ptr}, i64 {A.stride0}, float {p})");
     });
   };
   OverRows moving([](Tensor a, Tensor b, Var i, Axis k) { return sum((a(i, k) - b(i, k)) * a(i, k), k); });

@@ -303,7 +303,7 @@ TEST_CASE("by default: convolutions have channels in lanes, whichever the layout
   }
 }
 
-TEST_CASE("by default: a sum of columns has neighbouring results in its lanes") {
+TEST_CASE("by default: a sum of columns has neighboring results in its lanes") {
   lang::DefinitionScope scope;
   const Symbol N{"N"};
   const Tensor x = input("x", f32, {N, 100});

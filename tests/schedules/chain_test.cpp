@@ -10,7 +10,7 @@ struct Seven {
   Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
   Tensor x = input("x", f32, {H, W});
   std::vector<Tensor> stages;
-  // Each of five neighbours of the one before; `repeated`: at the borders of each, or of the input alone.
+  // Each of five neighbors of the one before; `repeated`: at the borders of each, or of the input alone.
   explicit Seven(bool repeated) {
     static const char* const names[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh"};
     for (const char* name : names) {

@@ -1,4 +1,4 @@
-// Points with a few values each, by default: colours of pixels, coordinates of places. Vectors hold those of several points.
+// Points with a few values each, by default: colors of pixels, coordinates of places. Vectors hold those of several points.
 #include "tests/schedules/by_default.h"
 
 using namespace by_default_test;
@@ -6,8 +6,8 @@ using namespace by_default_test;
 TEST_CASE("by default: channels of several pixels are a vector, and what is computed of a pixel goes along the row") {
   lang::DefinitionScope scope;
   const Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
-  const Tensor grey = input("grey", i32, {H, W}), tint = input("tint", i32, {W, 3});
-  const Tensor wide = boundary::mirror(grey);
+  const Tensor gray = input("gray", i32, {H, W}), tint = input("tint", i32, {W, 3});
+  const Tensor wide = boundary::mirror(gray);
   const Axis dx{"dx", -1, 2};
   const Tensor blur =
       compute("blur", {{"y", H}, {"x", W}}, [&](Var y, Var x) { return sum(wide(y, x + dx) * wide(y, x + dx), dx); });
@@ -16,7 +16,7 @@ TEST_CASE("by default: channels of several pixels are a vector, and what is comp
   });
   for (const char* target : {"x86-64-v4", "x86-64-v3"}) {
     CAPTURE(target);
-    const Scheduled s({grey, tint}, {rgb}, {}, target);
+    const Scheduled s({gray, tint}, {rgb}, {}, target);
     const std::string points = std::string(target) == "x86-64-v4" ? "4" : "2";
     CHECK(s.has("rgb", "vectors of " + points + " points along x with 3 values each"));
     CHECK(s.has("rgb", "y in parallel"));

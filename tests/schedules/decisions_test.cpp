@@ -12,7 +12,7 @@ namespace {
 
 using Formula = std::function<Expr(const Tensor& x, Var i)>;
 
-// Is a stage of the formula inlined that so many terms of each result read, from neighbouring places?
+// Is a stage of the formula inlined that so many terms of each result read, from neighboring places?
 bool inlined(const Formula& f, int reads) {
   lang::DefinitionScope scope;
   const Tensor x = input("x", f32, {1000});
@@ -98,7 +98,7 @@ TEST_CASE("by default: what a sum is taken for") {
                                   [&](Var i, Var j) { return strict_sum(a(i, k) * b(k, j), k); })) == Family::matmul);
   // a factor of one column has no dimension of its own
   CHECK(family_of({a, column}, ops::matmul(a, column)) == Family::row_reduction);
-  // the largest operand says what neighbours are
+  // the largest operand says what neighbors are
   CHECK(family_of({a, d}, compute("y", {{"i", 64}}, [&](Var i) { return sum(a(i, k) + d(i), k); })) == Family::row_reduction);
   // every pair of two lists: results share their terms, unless these are few or rows have a number of their own
   const Tensor e = input("e", f32, {300});
@@ -165,16 +165,16 @@ TEST_CASE("by default: weights that are constants are packed when they are compi
   CHECK(copies(twice));
 }
 
-TEST_CASE("by default: neighbours that a step of a scatter changes are in lanes") {
+TEST_CASE("by default: neighbors that a step of a scatter changes are in lanes") {
   lang::DefinitionScope scope;
   const Symbol N{"N"};
   const Tensor rows = input("rows", u8, {N}), g = input("g", f32, {N, 40}), x = input("x", u8, {N});
   const Tensor table = scatter("table", {256, 40}, Combine::add, 0.f, {{"n", N}, {"d", 40}},
                                [&](Var n, Var d) { return put(g(n, d), rows(n), d); });
   const Scheduled s({rows, g}, {table});
-  CHECK(s.has("table", "neighbours in lanes, blocks of them in parallel"));
+  CHECK(s.has("table", "neighbors in lanes, blocks of them in parallel"));
   s.same({{30}, {30, 40}, {256, 40}});
-  CHECK(Scheduled({rows, g}, {table}, {.parallel = false}).has("table", "neighbours in lanes"));
+  CHECK(Scheduled({rows, g}, {table}, {.parallel = false}).has("table", "neighbors in lanes"));
   // steps that change any element: parts with results of their own, on several threads alone
   const Tensor counts = scatter("counts", {256}, Combine::add, u32(0), {N}, [&](Var n) { return put(u32(1), x(n)); });
   const Scheduled parts({x}, {counts});
@@ -183,7 +183,7 @@ TEST_CASE("by default: neighbours that a step of a scatter changes are in lanes"
   CHECK(Scheduled({x}, {counts}, {.parallel = false}).has("counts", "as it was written"));
 }
 
-TEST_CASE("by default: a few neighbours that a step of a scatter changes are in lanes, and no block goes over all steps") {
+TEST_CASE("by default: a few neighbors that a step of a scatter changes are in lanes, and no block goes over all steps") {
   lang::DefinitionScope scope;
   const Symbol N{"N"}, G{"G", {.min = 8}};
   const Tensor at = input("at", i32, {N}), x = input("x", f32, {N, 2});
@@ -193,8 +193,8 @@ TEST_CASE("by default: a few neighbours that a step of a scatter changes are in 
   const Tensor pairs =
       scatter("pairs", {G, 2}, Combine::add, 0.f, {N, 2}, [&](Var n, Var c) { return put(x(n, c), cell(n), c); });
   const Scheduled a({at, x}, {window}), b({at, x}, {pairs});
-  CHECK(a.has("window", "14 neighbours in lanes"));
-  CHECK(b.has("pairs", "2 neighbours in lanes"));
+  CHECK(a.has("window", "14 neighbors in lanes"));
+  CHECK(b.has("pairs", "2 neighbors in lanes"));
   for (const std::int64_t n : {0, 1, 40}) a.same({{n}, {n, 2}, {11, 2}}), b.same({{n}, {n, 2}, {11, 2}});
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("by default: the few last steps of a scatter have no loop") {
   const Tensor rows = scatter("rows", {V, 3}, Combine::max, 0.f, {N, 5, 3},
                               [&](Var n, Var k, Var c) { return put(y(n, k, c), node(n + 0 * k), c); });
   const Scheduled r({at, y}, {rows}, {.parallel = false});
-  CHECK(r.has("rows", "3 neighbours in lanes"));
+  CHECK(r.has("rows", "3 neighbors in lanes"));
   CHECK(r.has("rows", "5 steps unrolled"));
   r.same({{9}, {9, 5, 3}, {4, 3}});
   const Tensor many = scatter("many", {V}, Combine::add, 0.f, {N, 17}, [&](Var n, Var k) { return put(z(n, k), node(n)); });
@@ -293,7 +293,7 @@ TEST_CASE("by default: the phases of a transposed convolution are one product") 
   s.same({{1, 8, 20, 20}, {8, 16, 4, 4}, {1, 16, 40, 40}});
 }
 
-TEST_CASE("by default: rows that neighbours need lie in a ring") {
+TEST_CASE("by default: rows that neighbors need lie in a ring") {
   lang::DefinitionScope scope;
   const Symbol H{"H"};
   const Tensor x = input("x", f32, {H, 64});
@@ -402,7 +402,7 @@ TEST_CASE("by default: the few results of a row of its own length are computed t
   CHECK(!Scheduled({first, block}, {apart}).has("apart", "the results of a row at once"));
 }
 
-TEST_CASE("by default: terms over a flattened table are neighbours") {
+TEST_CASE("by default: terms over a flattened table are neighbors") {
   lang::DefinitionScope scope;
   const Symbol B{"B", {.min = 1}}, W{"W", {.min = 1}};
   const Tensor x = input("x", i32, {B, 4, W});

@@ -8,7 +8,7 @@ namespace {
 
 const std::vector<int> to_right{0, 1, 0, -1, 0, 1, -1, -1, 1}, down{0, 0, 1, 0, -1, 1, 1, -1, -1};
 
-// What flows in from nine neighbours, whole numbers; the picture goes round.
+// What flows in from nine neighbors, whole numbers; the picture goes round.
 Tensor streamed(const Tensor& f) {
   const Tensor cx = constant("cx", i32, {9}, to_right), cy = constant("cy", i32, {9}, down);
   const Expr H = f.extent(1), W = f.extent(2);

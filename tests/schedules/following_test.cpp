@@ -108,7 +108,7 @@ TEST_CASE("by default: recurrences that stay by themselves") {
   const Scheduled fits({small}, {by(small, "y", [&](const Tensor& m, Var t, Var s) { return m(t, s) + small(t, s); })});
   alone(fits);
   fits.same({{64, 96}, {64, 96}});
-  // neighbours, of which the next piece has one
+  // neighbors, of which the next piece has one
   const Scheduled stencil({x}, {by(x, "y", [&](const Tensor& m, Var t, Var s) { return m(t, max(s - 1, 0)) + m(t, s); })});
   alone(stencil);
   stencil.same({{3, 40}, {3, 40}});

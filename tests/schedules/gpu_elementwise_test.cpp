@@ -90,7 +90,7 @@ TEST_CASE("gpu_elementwise computes what the algorithm says, whatever the rows")
                },
                {{{5, 68}, {68}, {5}}, {{5, 67}, {67}, {5}}}));
   computes(
-      "another type, and neighbours",
+      "another type, and neighbors",
       program(
           [&](DeviceMaker& m) {
             const Tensor x = m.in("x", u8, {M, N + 1});
@@ -99,7 +99,7 @@ TEST_CASE("gpu_elementwise computes what the algorithm says, whatever the rows")
           {{{5, 65}}, {{3, 34}}}, {}, [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][0], in[0][1] - 1}}; }));
 }
 
-TEST_CASE("gpu_elementwise: a call with aligned rows accesses vectors, another one elements that neighbouring threads access") {
+TEST_CASE("gpu_elementwise: a call with aligned rows accesses vectors, another one elements that neighboring threads access") {
   const Symbol M{"M"}, N{"N"};
   const DeviceRuns r = runs_of(program(sum_of(f32, {M, N}), {}), cuda);
   const std::string text = ir::text(r.kernel);

@@ -27,7 +27,7 @@ TEST_CASE("by default: rows of a triangle are summed one by one, and a factor li
   CHECK(s.has("weight", "computed at t of y"));
   CHECK(s.has("score", "computed at t of y"));
   CHECK(s.has("score", "sums of a tile of 64"));
-  CHECK(s.has("B", "neighbours in memory along t"));
+  CHECK(s.has("B", "neighbors in memory along t"));
   CHECK(s.has("B", "vectors of 16 along t"));
   for (const std::int64_t t : {1, 7, 70}) s.same({{3, t, 20}, {3, t, 20}, {3, t, 20}});
   Scheduled({a, b}, {y}).same({{3, 33, 20}, {3, 33, 20}, {3, 33, 20}});

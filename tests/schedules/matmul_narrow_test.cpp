@@ -1,4 +1,4 @@
-// Products of bytes and of bf16 by the instructions that multiply and add neighbours: tiles and steps of k with and without a
+// Products of bytes and of bf16 by the instructions that multiply and add neighbors: tiles and steps of k with and without a
 // rest, several blocks, one element, none. Integers are exact; sums of bf16 are small whole numbers, which are exact too.
 #include <ashlar/schedules/matmul_bytes.h>
 #include <ashlar/schedules/matmul_dot.h>

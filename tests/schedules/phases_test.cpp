@@ -18,7 +18,7 @@ struct Filter {
 
 }  // namespace
 
-TEST_CASE("by default: windows under a stride read neighbours of one phase") {
+TEST_CASE("by default: windows under a stride read neighbors of one phase") {
   lang::DefinitionScope scope;
   const Symbol T{"T"};
   for (const auto& [type, stride, terms] : {std::tuple(f32, 4, 48), {f32, 2, 9}, {f64, 3, 14}, {i16, 2, 64}, {f32, 8, 32}})
@@ -42,7 +42,7 @@ TEST_CASE("by default: which windows are copied by phases") {
   CHECK(!copied(2, 7));  // an element is in too few windows
   CHECK(copied(8, 32));
   CHECK(!copied(9, 64));  // too many phases
-  CHECK(!copied(1, 64));  // neighbours as they lie
+  CHECK(!copied(1, 64));  // neighbors as they lie
 }
 
 TEST_CASE("by default: points with a few values lie side by side in a phase") {

@@ -9,12 +9,12 @@ const Symbol N{"N"}, B{"B"};
 
 }  // namespace
 
-TEST_CASE("by default: the nearest of a few centres, points in lanes, with the distances of these points") {
+TEST_CASE("by default: the nearest of a few centers, points in lanes, with the distances of these points") {
   lang::DefinitionScope scope;
-  for (const auto& [type, centres, width] : {std::tuple(f32, 12, 8), {f64, 5, 6}, {i32, 30, 3}, {f32, 3, 20}}) {
-    const Tensor x = input("x", type, {N, width}), c = input("c", type, {centres, width});
-    const Axis d{"d", width}, j{"j", centres};
-    const Tensor distance = compute("distance", {N, Extent(centres)},
+  for (const auto& [type, centers, width] : {std::tuple(f32, 12, 8), {f64, 5, 6}, {i32, 30, 3}, {f32, 3, 20}}) {
+    const Tensor x = input("x", type, {N, width}), c = input("c", type, {centers, width});
+    const Axis d{"d", width}, j{"j", centers};
+    const Tensor distance = compute("distance", {N, Extent(centers)},
                                     [&](Var i, Var m) { return sum((x(i, d) - c(m, d)) * (x(i, d) - c(m, d)), d); });
     const auto [least, nearest] = compute("nearest", {N}, [&](Var i) { return argmin(distance(i, j), j); });
     const Tensor l = least, n = nearest;
@@ -23,7 +23,7 @@ TEST_CASE("by default: the nearest of a few centres, points in lanes, with the d
       const Scheduled s(
           {x, c}, {compute("y", {N}, [&](Var i) { return n(i) * 2; }), compute("z", {N}, [&](Var i) { return l(i) * 2; })}, {},
           target);
-      for (const std::int64_t points : {0, 1, 15, 16, 50}) s.same({{points, width}, {centres, width}, {points}, {points}});
+      for (const std::int64_t points : {0, 1, 15, 16, 50}) s.same({{points, width}, {centers, width}, {points}, {points}});
     }
     const Scheduled s({x, c}, {compute("y", {N}, [&](Var i) { return n(i) * 2; })});
     CHECK(s.has("nearest", "along i0i"));

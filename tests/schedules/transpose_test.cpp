@@ -66,7 +66,7 @@ TEST_CASE("what is no transposition is refused") {
   CHECK(refused_schedule(copy) ==
         "transpose_test.cpp: transpose: expected a stage that copies the elements of one tensor to other places, y(i, j) = "
         "x(j, i), "
-        "found y, whose neighbours are neighbours there (schedules::elementwise)");
+        "found y, whose neighbors are neighbors there (schedules::elementwise)");
   const auto twice = [](Maker& m) {
     const Symbol M{"M"}, N{"N"};
     const Tensor x = m.in("x", f32, {M, N});

@@ -73,7 +73,7 @@ struct Product {
   explicit Product(const char* target = "x86-64-v3") : s(built, Target::parse(target)) {}
 };
 
-// Sums of three neighbours and their places, read by another stage at an offset.
+// Sums of three neighbors and their places, read by another stage at an offset.
 struct Three {
   lang::DefinitionScope scope;
   Symbol N{"N"};

@@ -9,7 +9,7 @@ class Conv1d : public Generator {
  public:
   Param<Type> T{"T", f32};
   Param<int> taps{"taps", 5}, unroll_by{"unroll_by", 4, {{1, 2, 4, 8}}};
-  Param<bool> normalise{"normalise", false};
+  Param<bool> normalize{"normalize", false};
   Symbol N{"N", {.min = 1}}, B{"B"};
   Input x{"x", T, {B, N + (taps - 1)}};  // derived extent: N is solved from it, then checked everywhere else
   Input w{"w", T, {taps}};
@@ -22,7 +22,7 @@ class Conv1d : public Generator {
     acc = compute("acc", {B, N}, [&](Var b, Var n) { return sum(f32(x(b, n + t)) * f32(w(t)), t); });
     y = compute("y", {B, N}, [&](Var b, Var n) {
       Expr v = acc(b, n) * gain;
-      if (normalise) v = v / taps;  // Param: decided now. `if (v > 0)` would not compile, and says why
+      if (normalize) v = v / taps;  // Param: decided now. `if (v > 0)` would not compile, and says why
       return T(v);
     });
   }

@@ -1,5 +1,5 @@
 /* A Vulkan loader that passes every call on to the real one, fails where it is told to, and shows another device than there is:
- * other types of memory, limits, behaviours of floats, extensions. The runtime opens it through ASHLAR_VULKAN_LIBRARY; a test
+ * other types of memory, limits, behaviors of floats, extensions. The runtime opens it through ASHLAR_VULKAN_LIBRARY; a test
  * opens the same file for what stands here. With LOADER_FAILS in the environment the first call of that function returns
  * LOADER_RESULT. Where there is no real loader, no instance can be created.
  *

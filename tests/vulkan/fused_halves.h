@@ -26,7 +26,7 @@ inline void fused_halves(Schedule& s, const Tensor& C, const Tensor& A, const Te
   sums.reorder(steps.outer, step.outer, one.outer, of_sums[0], j.outer, j.inner, one.inner);
   sums.unroll(step.outer).unroll(one.outer).unroll(of_sums[0]).unroll(j.outer);
 
-  for (const Stage& shared : {a, b}) {  // by all threads, four neighbours at a time
+  for (const Stage& shared : {a, b}) {  // by all threads, four neighbors at a time
     shared.compute_at(steps.outer);
     const std::vector<Loop> loops = shared.spatial_loops();
     const Split parts = shared.split(loops[1], four, Tail::exact);

@@ -104,9 +104,9 @@ TEST_CASE("shuffles and barriers in a warp, where the device's subgroups have it
   CHECK(error.find("needs subgroups of " + std::to_string(2 * lanes) + " lanes") != std::string::npos);
 }
 
-TEST_CASE("with 32-bit indices, and without the optimiser, the results are the same") {
+TEST_CASE("with 32-bit indices, and without the optimizer, the results are the same") {
   NEEDS_DEVICE;
   agree(programs::matmul().k, {random_array(f32, {45, 19}, 6), random_array(f32, {19, 70}, 7), Array::zeros(f32, {45, 70})},
         {.index32 = true});
-  agree(programs::transposition().k, {random_array(f32, {40, 65}, 5), Array::zeros(f32, {65, 40})}, {.optimise = false});
+  agree(programs::transposition().k, {random_array(f32, {40, 65}, 5), Array::zeros(f32, {65, 40})}, {.optimize = false});
 }

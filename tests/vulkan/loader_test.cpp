@@ -378,7 +378,7 @@ bool preserves(std::uint32_t bits) {
 
 }  // namespace
 
-TEST_CASE("behaviours of floats are asked for as far as the device has them, and together where they are not independent") {
+TEST_CASE("behaviors of floats are asked for as far as the device has them, and together where they are not independent") {
   NEEDS_DEVICE;
   Builder b("sums");
   const Id x = b.input("x", f32, {num(4)}), z = b.input("z", f64, {num(4)}), y = b.output("y", f64, {num(4)});

@@ -141,7 +141,7 @@ TEST_CASE("spirv-val takes every module") {
   for (const Builder& b : {programs::elementwise(), programs::elementwise_vectors(), programs::large_sum(f32),
                            programs::large_sum(i32), programs::transposition(), programs::matmul(), programs::row_softmax(),
                            programs::warp_sums(f16, 8), programs::warp_reversed(f32, 8)})
-    for (const spirv::Options& o : {spirv::Options{}, spirv::Options{.native_fma = false}, spirv::Options{.optimise = false}}) {
+    for (const spirv::Options& o : {spirv::Options{}, spirv::Options{.native_fma = false}, spirv::Options{.optimize = false}}) {
       const spirv::Code code = spirv::translate(b.k, o);
       CHECK(spirv::invalid(code.words) == "");
       std::ofstream(path, std::ios::binary)

@@ -1,4 +1,4 @@
-// fresh/epidemic.cpp: an epidemic (SIR) in regions that travellers connect, each to its own number of others: who is infected
+// fresh/epidemic.cpp: an epidemic (SIR) in regions that travelers connect, each to its own number of others: who is infected
 // on every day, the day of each region's peak, and the share of its people that were spared.
 #include "bench/programs/program.h"
 

@@ -1,4 +1,4 @@
-// fresh/experts.cpp: a layer of experts: each token is normalised by groups, sent to the expert that its gate likes best,
+// fresh/experts.cpp: a layer of experts: each token is normalized by groups, sent to the expert that its gate likes best,
 // through that expert's two matrices with mish between them, and added to itself by the gate's share; how many tokens each
 // expert got.
 #include "bench/programs/program.h"

@@ -1,5 +1,5 @@
 // fresh/hillshade.cpp: a terrain lit from the north-west at 45 degrees: Horn's slopes, the shadows that ridges cast along the
-// diagonal, and how many cells lie in each class of steepness. Cells are 30 m wide, elevations whole metres.
+// diagonal, and how many cells lie in each class of steepness. Cells are 30 m wide, elevations whole meters.
 #include <cmath>
 
 #include "bench/programs/program.h"

@@ -6,7 +6,7 @@
 
 PLAIN(a) {
   const std::int64_t h = a.size(0), w = a.size(1);
-  constexpr std::int32_t drop = 424;  // decimetres from a cell to the next one along the diagonal
+  constexpr std::int32_t drop = 424;  // decimeters from a cell to the next one along the diagonal
   constexpr float unit = 1.0f / 240, low = 0.70710678f, side = 0.5f;
   const std::int16_t* __restrict z = a.in<std::int16_t>(0);
   float* __restrict shade = a.out<float>(0);

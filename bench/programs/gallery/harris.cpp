@@ -3,6 +3,6 @@
 
 PROGRAM(p) {
   const Symbol H = p.size("H", 255, {.min = 5}), W = p.size("W", 411, {.min = 5});
-  const Tensor grey = p.in("grey", f32, {H, W}, uniform(0, 1));
-  p.out(compute("corners", {H - 4, W - 4}, [&, c = ops::harris(grey)](Var y, Var x) { return c.result(y, x); }));
+  const Tensor gray = p.in("gray", f32, {H, W}, uniform(0, 1));
+  p.out(compute("corners", {H - 4, W - 4}, [&, c = ops::harris(gray)](Var y, Var x) { return c.result(y, x); }));
 }

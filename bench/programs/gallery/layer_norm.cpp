@@ -1,4 +1,4 @@
-// gallery/layer_norm.cpp: rows normalised by moments that a reducer merges (apps/gallery/layer_norm.cpp).
+// gallery/layer_norm.cpp: rows normalized by moments that a reducer merges (apps/gallery/layer_norm.cpp).
 #include "bench/programs/program.h"
 
 namespace {

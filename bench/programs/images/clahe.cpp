@@ -1,4 +1,4 @@
-// images/clahe.cpp: contrast equalised in tiles of 36 x 44: a histogram of each, its peaks cut off at 18 and shared out, its
+// images/clahe.cpp: contrast equalized in tiles of 36 x 44: a histogram of each, its peaks cut off at 18 and shared out, its
 // sums as a curve; a pixel has the value between those of the four curves around it.
 #include "bench/programs/program.h"
 
@@ -15,7 +15,7 @@ PROGRAM(p) {
   const Tensor curve = compute("curve", {tall, wide, 256},
                                [&](Var ty, Var tx, Var g) { return u8(min(below(ty, tx, g) * 255 / (36 * 44), 255)); });
   p.out(compute("out", {H, W}, [&](Var y, Var x) {
-    // twice the distance from the centre of the tile before
+    // twice the distance from the center of the tile before
     const Expr sy = y * 2 + 1 - 36, sx = x * 2 + 1 - 44;
     const Expr fy = i32(sy % 72), fx = i32(sx % 88);
     const auto at = [&](int dy, int dx) {

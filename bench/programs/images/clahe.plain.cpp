@@ -27,7 +27,7 @@ PLAIN(a) {
       }
     }
   for (std::int64_t y = 0; y < h; ++y) {
-    const std::int64_t top = (y * 2 + 37) / 72 - 1;  // the tile whose centre is above
+    const std::int64_t top = (y * 2 + 37) / 72 - 1;  // the tile whose center is above
     const int fy = static_cast<int>((y * 2 + 37) % 72);
     const std::uint8_t* __restrict upper = curve + std::max<std::int64_t>(top, 0) * wide * 256;
     const std::uint8_t* __restrict lower = curve + std::min(top + 1, tall - 1) * wide * 256;

@@ -1,4 +1,4 @@
-// images/video.cpp: a frame of YUV 4:2:0 as RGB, after a bilateral filter of its luma: a neighbour weighs by its place and,
+// images/video.cpp: a frame of YUV 4:2:0 as RGB, after a bilateral filter of its luma: a neighbor weighs by its place and,
 // from a table, by how alike it is.
 #include <cmath>
 

@@ -27,11 +27,11 @@ PLAIN(a) {
   for (std::int64_t y = 0; y < h; ++y)
     for (std::int64_t x = 0; x < w; ++x) {
       const std::uint8_t* __restrict window = padded + y * wide + x;
-      const int centre = window[2 * wide + 2];
+      const int center = window[2 * wide + 2];
       int total = 0, weighted = 0;
       for (int dy = 0; dy < 5; ++dy)
         for (int dx = 0; dx < 5; ++dx) {
-          const int v = window[dy * wide + dx], weight = space[dy][dx] * alike[std::abs(centre - v)];
+          const int v = window[dy * wide + dx], weight = space[dy][dx] * alike[std::abs(center - v)];
           total += weight, weighted += weight * v;
         }
       const std::int64_t half = y / 2 * (w / 2) + x / 2;

@@ -1,4 +1,4 @@
-// pixels/blur.cpp: a window of 3 x 3 over an image of three colours a pixel, its borders repeated.
+// pixels/blur.cpp: a window of 3 x 3 over an image of three colors a pixel, its borders repeated.
 #include "bench/programs/program.h"
 
 PROGRAM(p) {

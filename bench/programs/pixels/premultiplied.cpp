@@ -1,4 +1,4 @@
-// pixels/premultiplied.cpp: three colours times the fourth channel, which stays.
+// pixels/premultiplied.cpp: three colors times the fourth channel, which stays.
 #include "bench/programs/program.h"
 
 PROGRAM(p) {

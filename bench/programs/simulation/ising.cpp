@@ -1,5 +1,5 @@
 // simulation/ising.cpp: magnetic spins on a torus, the black and the white fields of a checkerboard in turns; a spin turns by
-// chance, which depends on how many neighbours are aligned with it (Metropolis). Random bits are a hash of time and place.
+// chance, which depends on how many neighbors are aligned with it (Metropolis). Random bits are a hash of time and place.
 #include "bench/programs/program.h"
 
 PROGRAM(p) {
@@ -23,5 +23,5 @@ PROGRAM(p) {
       });
   const Axis y{"y", H}, x{"x", W};
   p.out(compute("last", {H, W}, [&](Var r, Var c) { return spin(steps, r, c); }));
-  p.out(compute("magnetisation", {steps + 1}, [&](Var t) { return sum(i32(spin(t, y, x)), {y, x}); }));
+  p.out(compute("magnetization", {steps + 1}, [&](Var t) { return sum(i32(spin(t, y, x)), {y, x}); }));
 }

@@ -7,13 +7,13 @@ PLAIN(a) {
   const std::int8_t* __restrict start = a.in<std::int8_t>(0);
   const std::uint32_t* __restrict chance = a.in<std::uint32_t>(1);
   std::int8_t* __restrict spin = a.out<std::int8_t>(0);
-  std::int32_t* __restrict magnetisation = a.out<std::int32_t>(1);
+  std::int32_t* __restrict magnetization = a.out<std::int32_t>(1);
   std::int32_t total = 0;
   for (std::int64_t i = 0; i < H * W; ++i) {
     spin[i] = static_cast<std::int8_t>(2 * start[i] - 1);
     total += spin[i];
   }
-  magnetisation[0] = total;
+  magnetization[0] = total;
   for (std::int64_t t = 1; t <= steps; ++t) {
     for (std::int64_t y = 0; y < H; ++y) {
       std::int8_t* row = spin + y * W;
@@ -32,6 +32,6 @@ PLAIN(a) {
       for (; x < W - 1; x += 2) visit(x, x - 1, x + 1);
       if (x == W - 1) visit(x, W - 2, 0);
     }
-    magnetisation[t] = total;
+    magnetization[t] = total;
   }
 }

@@ -1,5 +1,5 @@
 // simulation/lattice_boltzmann.cpp: a liquid through a porous ground, driven to the right by pulses: nine directions at each
-// cell, streamed, turned back at solid cells, and relaxed towards equilibrium (D2Q9, BGK); the picture is periodic.
+// cell, streamed, turned back at solid cells, and relaxed toward equilibrium (D2Q9, BGK); the picture is periodic.
 #include "bench/programs/program.h"
 
 PROGRAM(p) {

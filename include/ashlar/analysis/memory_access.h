@@ -27,7 +27,7 @@ struct WarpAccess {
   int lanes = 32;
 };
 
-// Shared memory: 32 banks of 4 bytes, with neighbouring words in neighbouring banks; lanes that read the same word are served
+// Shared memory: 32 banks of 4 bytes, with neighboring words in neighboring banks; lanes that read the same word are served
 // together. Accesses of 8 bytes for each lane are served half a warp at a time, those of 16 bytes a quarter warp at a time
 // (CUDA C++ Programming Guide, "Shared Memory" of each compute capability, and "Global Memory" for the division of wide
 // requests).

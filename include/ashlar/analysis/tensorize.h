@@ -35,7 +35,7 @@ struct IntrinsicMatch {
 // Regions must have been derived.
 IntrinsicMatch match_intrinsic(const ir::Program&, const ir::Stmt& loop, const ir::Intrinsic&);
 
-// Where a tile lies in its buffer's storage: the distance of neighbouring elements along each dimension of the tile, in
+// Where a tile lies in its buffer's storage: the distance of neighboring elements along each dimension of the tile, in
 // elements; and the address of its first element from the buffer's start. Empty Exprs where the layout is not linear along
 // the tile (a ring, a swizzle); a stride of the caller's is a var of its own.
 struct TilePlace {

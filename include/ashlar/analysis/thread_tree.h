@@ -18,9 +18,9 @@
 namespace ashlar::analysis {
 
 struct ThreadTree {
-  std::int64_t below = 1;            // threads between neighbours along the axis
+  std::int64_t below = 1;            // threads between neighbors along the axis
   std::int64_t extent = 1;           // threads along it
-  std::int64_t lanes = 1;            // how many neighbours are combined by butterflies
+  std::int64_t lanes = 1;            // how many neighbors are combined by butterflies
   std::vector<std::int64_t> levels;  // in shared memory: parts along the axis at each level; all threads read the last level
   std::int64_t rows = 1;             // rows of such parts: one for each thread along the other axes
 

@@ -9,7 +9,7 @@
 // A shader accesses memory through 64-bit device addresses in its push constants (docs/codegen.md, "Code generation for
 // Vulkan"), so the module has no descriptors. Parameters that do not fit the push constants lie in a block of memory whose
 // address is passed instead. Invariant: the words are a function of the kernel and the options alone, and were validated before
-// and after optimisation.
+// and after optimization.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,7 +21,7 @@ namespace ashlar::codegen::spirv {
 
 struct Options {
   bool native_fma = true;  // the device rounds Fma once. Otherwise Fma of f32 is computed in f64, and that of f64 in integers
-  bool optimise = true;    // through SPIRV-Tools
+  bool optimize = true;    // through SPIRV-Tools
   bool float16 = false;    // the device computes with f16, keeps its subnormal numbers and rounds to nearest even
   bool index32 = false;    // index is 32 bits wide; correct for calls that satisfy indices_of_32_bits
 };

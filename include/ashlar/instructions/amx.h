@@ -4,7 +4,7 @@
 //
 //   acc.tensorize(i, amx::tdpbusd());       // for i, j, q in 16, for k in 4: acc[i, j] += A[i, q, k] * B[q, j, k]
 //
-// a has rows of 64 bytes; b is packed as for vpdpbusd, with four neighbours of a column side by side (two for bf16). Tiles lie
+// a has rows of 64 bytes; b is packed as for vpdpbusd, with four neighbors of a column side by side (two for bf16). Tiles lie
 // in memory, with any distance between rows. Each call loads its three tiles and stores c. On Linux a process must request the
 // tile registers before it runs such code. The runtime does so at the first call. Only if you call f_run of a library for one
 // target must you call ashlar_cpu_missing first (runtime/cpu.h).

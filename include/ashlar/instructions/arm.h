@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// AArch64 dot-product instructions (NEON, 128 bits), for tensorize: they multiply several neighbours and add the products.
+// AArch64 dot-product instructions (NEON, 128 bits), for tensorize: they multiply several neighbors and add the products.
 //
 //   acc.tensorize(lane, arm::sdot());        // for lane in 4, for k in 4: acc[lane] += i32(A[k]) * i32(B[lane, k])
 //

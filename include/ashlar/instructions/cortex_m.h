@@ -15,13 +15,13 @@
 
 namespace ashlar::cortex_m {
 
-// Four neighbours: two smlad for each result. sxtb16 widens the bytes, with two instructions for each row of a and of b. With
+// Four neighbors: two smlad for each result. sxtb16 widens the bytes, with two instructions for each row of a and of b. With
 // up to eight results there are enough registers for this. Needs dsp.
 Intrinsic smlad(int rows, int columns, Where = Where::current());
 
-// Helium: sixteen neighbours, one vmladava for each result.
+// Helium: sixteen neighbors, one vmladava for each result.
 struct Terms {
-  int runs = 1, length = 16;  // `runs` runs of `length` neighbours: a i8[rows, runs, length]; k is two axes
+  int runs = 1, length = 16;  // `runs` runs of `length` neighbors: a i8[rows, runs, length]; k is two axes
 };
 // For example, Terms{2, 4} takes part of a convolution's window. There are 16 terms, or 8, which are widened to 16 bits as they
 // are loaded. Needs mve.

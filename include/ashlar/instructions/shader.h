@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Shader instructions (SPIR-V for Vulkan) that compute with several neighbours at once, for tensorize.
+// Shader instructions (SPIR-V for Vulkan) that compute with several neighbors at once, for tensorize.
 //
 //   sums.tensorize(lane, shader::dot4(i8, i8));      // for lane in 4, for k in 4: sums[lane] += i32(a[k]) * i32(b[lane, k])
 //

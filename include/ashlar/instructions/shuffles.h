@@ -5,7 +5,7 @@
 //   panels.transform_layout([](Var k, Var j) { return at(k / 4, j, k % 4); });       // four bytes that are multiplied together
 //   panels.tensorize(column, shuffles::transpose(i8, 4, 16));                        // for column in 16, for k in 4
 //
-// Tiles are passed by value. If their elements lie at constant distances, loads and stores move runs of neighbours, and
+// Tiles are passed by value. If their elements lie at constant distances, loads and stores move runs of neighbors, and
 // shuffles rearrange them.
 #include <ashlar/instructions/intrinsic.h>
 

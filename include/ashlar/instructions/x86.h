@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// x86-64 dot-product instructions, for tensorize: they multiply several neighbours and add the products.
+// x86-64 dot-product instructions, for tensorize: they multiply several neighbors and add the products.
 //
 //   acc.tensorize(lane, x86::vpdpbusd());     // for lane in 16, for k in 4: acc[lane] += i32(A[k]) * i32(B[lane, k])
 //
 // Tiles are passed by value, so accumulators may lie in Scope::registers, and each call becomes one instruction. The factor `a`
 // is the same for all lanes (a broadcast of its 4 bytes); `b` has one row for each lane, packed so that the elements of a row
-// are neighbours. Lanes: 16 (512 bits), 8 or 4.
+// are neighbors. Lanes: 16 (512 bits), 8 or 4.
 //
 // Each instruction gives exactly the bits that its description gives, unless an argument allows a difference.
 #include <ashlar/instructions/intrinsic.h>
@@ -49,7 +49,7 @@ enum class Subnormals { as_zero };
 // c[i] += sum over k in 2 of f32(a[k]) * f32(b[i, k]), with fma: c f32[lanes]; a bf16[2], b bf16[lanes, 2]. Needs avx512bf16,
 // and avx512vl below 512 bits.
 //
-// The instruction adds the product of the upper neighbour first. If element k = 0 lies after k = 1 in memory (a layout with 1 -
+// The instruction adds the product of the upper neighbor first. If element k = 0 lies after k = 1 in memory (a layout with 1 -
 // k % 2 in place of k % 2), a and b need no exchange; otherwise each costs one.
 Intrinsic vdpbf16ps(Subnormals, int lanes = 16, Where = Where::current());
 

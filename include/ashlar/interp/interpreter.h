@@ -84,14 +84,14 @@ class RunError : public std::exception {
   enum class Kind {
     arguments,
     out_of_bounds,
-    uninitialised,
+    uninitialized,
     broken_promise,
     overflow,
     limit,  // Options::max_blocks was reached
     // Launches (docs/parallel.md, "What the interpreter reports").
     deadlock,
     divergence,
-    synchronisation,
+    synchronization,
     in_flight,
     race
   };

@@ -78,7 +78,7 @@ struct ExprSame {
   bool operator()(const Expr& a, const Expr& b) const { return same(a, b); }
 };
 
-// Walking. Shared nodes are visited once (memoised on pointers).
+// Walking. Shared nodes are visited once (memoized on pointers).
 using Substitution = std::vector<std::pair<Id, Expr>>;
 Expr substitute(const Expr&, const Substitution& variables);  // all at once
 Expr rebuild(const Expr& e, std::span<const Expr> new_args);  // same op, new operands; folds

@@ -3,7 +3,7 @@
 // The inside of a launch: the lowered form of a parallel program, one body that every thread runs.
 //
 //   Launch      a grid of blocks, in clusters, with a number of threads in each. The body has their numbers as vars.
-//   Sync        one synchronisation operation: barriers of blocks and warps, mbarriers with a phase and a byte count, commit
+//   Sync        one synchronization operation: barriers of blocks and warps, mbarriers with a phase and a byte count, commit
 //               groups, fences between the generic and the asynchronous proxy.
 //   Intrinsic   what a call means: its operands (type, shape, which thread holds what, by which path, when complete) and a
 //               formula over them, as a stage has one. Where there is none, a native function of the interpreter.
@@ -72,7 +72,7 @@ struct Sync {
     commit,           // closes the current group of kind `group`
     wait,             // waits until at most the latest `count` groups are pending
     wait_read,        // bulk groups: waits until their sources have been read
-    fence_init,       // the asynchronous proxy and the cluster see mbarriers that were initialised before
+    fence_init,       // the asynchronous proxy and the cluster see mbarriers that were initialized before
     fence_proxy,      // this thread's accesses by the generic proxy come before later ones by the asynchronous proxy
     fence_product,    // wgmma: accesses to registers come before those of the products that follow
     fence_device,     // this thread's writes to global memory come before its later ones, for all blocks

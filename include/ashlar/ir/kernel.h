@@ -6,7 +6,7 @@
 //
 //   KFor       for v in [begin, begin + extent)       KPrefetch   asks for a cache line
 //   KIf        if condition ... else ...              KLaunch     a body that every thread of a grid runs
-//   KLet       v = value, and the scope of v          KSync       one synchronisation operation of a launch
+//   KLet       v = value, and the scope of v          KSync       one synchronization operation of a launch
 //   KStore     buffer[address] = value where mask     KCall       an instruction, or a function in C
 //
 // Expressions are those of a Program, with these differences:

@@ -7,7 +7,7 @@
 //   flatten     writes them all, but for the slots, which `pipeline` adds
 //   launches    reads nests, points, parts and combinations       (KStmt::nest, BufferFacts)
 //   pipeline    reads rings                                       (KFor::ring)
-//   synchronise reads rings, slots, groups and shared places      (KStore::group)
+//   synchronize reads rings, slots, groups and shared places      (KStore::group)
 //   registers   reads fragments, and the lines of allocs
 //   carry       and the other passes over recurrences read which buffers these are in
 #include <cstdint>

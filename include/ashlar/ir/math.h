@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Math functions as arithmetic. exp, log, sin, … are replaced by expressions over +, *, fma, select, comparisons, bit casts and
-// shifts, so that the interpreter, x86, ARM and bare metal agree bit for bit, and so that they vectorise.
+// shifts, so that the interpreter, x86, ARM and bare metal agree bit for bit, and so that they vectorize.
 //
 //   Expr e = ir::expand_math(ir::unary(Op::exp, x));    // x: f32, or f64, or a vector of them
 //

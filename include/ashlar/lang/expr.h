@@ -2,7 +2,7 @@
 #pragma once
 // Operators on expressions. docs/ir.md defines their values; lang/operand.h has the rules for operands.
 //
-//   Expr e = (x + 1) / 2;            integer division rounds towards negative infinity, as indices need (trunc_div: as C does)
+//   Expr e = (x + 1) / 2;            integer division rounds toward negative infinity, as indices need (trunc_div: as C does)
 //   Expr in = 0 <= i && i < N;       && and || combine bool Exprs. They do not guard a read: use select
 //
 // Both parameters are Operands: with an Expr and an Operand, a == b would be ambiguous with its reversed form in C++20.

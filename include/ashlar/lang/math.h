@@ -59,14 +59,14 @@ Expr pow(Operand base, Operand exponent);
 Expr floor(Operand);
 Expr ceil(Operand);
 Expr round(Operand);  // to nearest, ties to even
-Expr trunc(Operand);  // towards zero
+Expr trunc(Operand);  // toward zero
 Expr copysign(Operand magnitude, Operand sign);
 Expr fma(Operand a, Operand b, Operand c);  // a * b + c, rounded once
 Expr isnan(Operand);
 Expr isinf(Operand);
 
 // ---- integer types: sums, differences and products inside a formula are exact
-Expr trunc_div(Operand, Operand);                // rounds towards zero, as / of C; / of the language rounds down
+Expr trunc_div(Operand, Operand);                // rounds toward zero, as / of C; / of the language rounds down
 Expr trunc_rem(Operand, Operand);                // the remainder of trunc_div, as % of C
 Expr popcount(Operand);                          // the number of bits that are 1
 Expr clz(Operand);                               // the number of zeros above the highest 1; for 0, all bits

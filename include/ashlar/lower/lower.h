@@ -10,7 +10,7 @@
 //   flatten     boxes become storage, blocks become guarded stores to flat addresses    Program -> Kernel
 //   launches    nests with loops bound to blocks and threads become launches
 //   pipeline    the loads of a pipelined loop run ahead, into a ring
-//   synchronise barriers of warps and blocks, where a thread may touch what another one has touched
+//   synchronize barriers of warps and blocks, where a thread may touch what another one has touched
 //   tables      unrolled loops that pick indices from a constant become their iterations
 //   interior    vectors whose lanes are all active and inside get a version without masks and clamps
 //   whole tiles steps of a product by collective calls get a version without conditions

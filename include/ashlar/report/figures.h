@@ -39,7 +39,7 @@ struct StageCost {
 struct WarpFigures {  // one access of the first warp of the first block, loops at their first iteration
   std::string buffer;
   bool store = false, shared = false;
-  int elements = 1;  // neighbours that a thread accesses at once
+  int elements = 1;  // neighbors that a thread accesses at once
   std::int64_t element_bytes = 4;
   std::vector<std::int64_t> bytes;  // of each lane, the byte in the buffer where its access begins; -1: data decides
 };

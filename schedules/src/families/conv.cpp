@@ -39,7 +39,7 @@ void conv_tile(Schedule& s, const Stage& stage, const Tensor& w, int lanes, int 
     sums.reorder(sn, sb, row_tile, tile, c, r, q, ci, row, pixel, half, l).unroll(row);
   }
   sums.unroll(pixel).unroll(half).vectorize(l);
-  const Loop step = sums.fuse(q, ci);  // the channels of neighbouring pixels lie behind each other, and so do their weights
+  const Loop step = sums.fuse(q, ci);  // the channels of neighboring pixels lie behind each other, and so do their weights
   if (o.ahead > 0) sums.prefetch(step, w, o.ahead);
   if (o.parallel) y.parallel(y.fuse(y.fuse(y.fuse(n, b), ho), xo));
 }

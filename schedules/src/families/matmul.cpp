@@ -195,7 +195,7 @@ MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, const Tenso
   auto [jc, jm] = product.split(jo, b.panels, Tail::guard);
   Stage b_panels = options.transposed_b ? s.cache_read(b_rows, {product}, Scope::global) : b_rows;
   Stage a_panel = turned_a ? s.cache_read(a_rows, {product}, Scope::global) : a_rows;
-  // Of A[.., k, i] several tiles are packed at once: as many neighbours in memory as a few lines of the cache hold.
+  // Of A[.., k, i] several tiles are packed at once: as many neighbors in memory as a few lines of the cache hold.
   const Split tiles = options.transposed_a ? product.split(io, (63 + b.rows) / b.rows, Tail::guard) : Split{io, {}};
   if (options.transposed_a)
     product.reorder(jc, ko, tiles.outer, tiles.inner, jm, ii, ji, ki).tighten(tiles.inner);

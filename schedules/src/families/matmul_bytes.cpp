@@ -76,7 +76,7 @@ void matmul_bytes(Schedule& s, const Stage& stage, const Tensor& A, const Tensor
     partial.reorder(pk, pt, pp, p_steps, p_k, p_group, p_row, p_run, p_lane).unroll(p_group).unroll(p_row).unroll(p_run);
     partial.vectorize(p_lane);
   } else {
-    if (step == 8)  // the sums of an instruction are neighbours
+    if (step == 8)  // the sums of an instruction are neighbors
       partial.transform_layout([&](Var r, Var c, Var b) { return at(b, r / 2, c / 2, r % 2, c % 2); });
     partial.reorder(pk, pt, pp, p_steps, p_group, p_run, p_row, p_lane, p_k)
         .unroll(p_group)

@@ -8,7 +8,7 @@
 
 namespace ashlar::schedules::detail {
 
-// Does the last index of some read belong to a spatial dimension? Then neighbours in memory belong to neighbouring results.
+// Does the last index of some read belong to a spatial dimension? Then neighbors in memory belong to neighboring results.
 bool reduces_columns(const Schedule& s, const Stage& stage);
 
 void reduce_columns(Schedule& s, const Stage& stage, const ReductionOptions& o, Where where);

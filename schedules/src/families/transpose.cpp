@@ -15,7 +15,7 @@ namespace ashlar::schedules {
 
 namespace detail {
 
-int neighbours_of(const char* family, const Schedule& s, const Stage& stage, Where where) {
+int neighbors_of(const char* family, const Schedule& s, const Stage& stage, Where where) {
   const ir::Stage& d = definition(s, stage);
   const char* expected = "a stage that copies the elements of one tensor to other places, y(i, j) = x(j, i)";
   if (d.is_reduction() || d.is_recurrence() || d.values.size() != 1 || !ir::is(d.values[0], ir::Op::load))
@@ -25,7 +25,7 @@ int neighbours_of(const char* family, const Schedule& s, const Stage& stage, Whe
   for (std::size_t k = 0; k < d.iters.size(); ++k)
     if (ir::is(at.back(), ir::Op::var) && at.back().node()->id == d.iters[k].id) {
       if (k + 1 == d.iters.size())
-        refuse(family, expected, d.name + ", whose neighbours are neighbours there (schedules::elementwise)", where);
+        refuse(family, expected, d.name + ", whose neighbors are neighbors there (schedules::elementwise)", where);
       return static_cast<int>(k);
     }
   refuse(family, expected, d.name + ", whose last index is " + std::string("no dimension of the result"), where);
@@ -35,7 +35,7 @@ int neighbours_of(const char* family, const Schedule& s, const Stage& stage, Whe
 
 void transpose(Schedule& s, const Stage& stage, const StageRef& source, const TransposeOptions& o, Where where) {
   detail::expect_processor("transpose", s, where);
-  const std::size_t along = static_cast<std::size_t>(detail::neighbours_of("transpose", s, stage, where));
+  const std::size_t along = static_cast<std::size_t>(detail::neighbors_of("transpose", s, stage, where));
   detail::expect_option("transpose", "tile", o.tile, 0, where);
   detail::expect_option("transpose", "tiles_i", o.tiles_i, 0, where);
   detail::expect_option("transpose", "tiles_j", o.tiles_j, 0, where);

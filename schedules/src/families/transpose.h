@@ -8,7 +8,7 @@
 
 namespace ashlar::schedules::detail {
 
-// The dimension of the stage along which its source has neighbours, or why there is none.
-int neighbours_of(const char* family, const Schedule& s, const Stage& stage, Where where);
+// The dimension of the stage along which its source has neighbors, or why there is none.
+int neighbors_of(const char* family, const Schedule& s, const Stage& stage, Where where);
 
 }  // namespace ashlar::schedules::detail

@@ -101,7 +101,7 @@ Expr expression(const BitLinear& m, std::size_t o, std::span<const Expr> inputs)
   int first = 0;
   for (std::size_t k = 0; k < o; ++k) first += m.out[k];
   const std::uint64_t mask = ones(m.out[o]);
-  // Runs of input bits that go to as many neighbouring output bits are one digit.
+  // Runs of input bits that go to as many neighboring output bits are one digit.
   struct Part {
     Expr value;
     std::uint64_t bits;

@@ -144,7 +144,7 @@ class Finder {
         continue;
       }
       if (dimensions != 1 || site.steps[t][along] != 1 || shape[along] != 1)
-        stop("tensorize", "neighbours of " + o.name + " along a dimension of " + p_.buffer(site.buffer).name,
+        stop("tensorize", "neighbors of " + o.name + " along a dimension of " + p_.buffer(site.buffer).name,
              "dimension " + std::to_string(t) + " otherwise", loop.where);
       shape[along] = o.shape[t];
       own.emplace_back(o.vars[t], ir::var(element + along, "x" + std::to_string(along)));

@@ -99,7 +99,7 @@ class Matcher {
       loops_.push_back({loop.axis, name, simplify(range.end, facts_), axis.reduce});
       result_.axes.push_back(loop.axis);
       if (s->body().size() != 1 || (!s->body().front().is<LoopStmt>() && !s->body().front().is<BlockStmt>())) {
-        std::string what = "the parts of a loop that was peeled or initialised";
+        std::string what = "the parts of a loop that was peeled or initialized";
         for (const Stmt& b : s->body()) {
           if (const NestStmt* nest = b.as<NestStmt>()) what = p_.stage(nest->stage).name + ", computed in it";
           if (const AllocStmt* alloc = b.as<AllocStmt>()) what = "the storage of " + p_.buffer(alloc->buffer).name;
@@ -518,7 +518,7 @@ TilePlace place_of_tile(const Program& p, const Stmt& loop, const TileSite& tile
   const std::vector<Expr> here = storage.physical(inside);
   for (std::size_t t = 0; t < tile.steps.size(); ++t) {
     if (ir::is_int(tile.extents[t], 1)) {
-      place.strides.push_back(ir::index(0));  // there is no neighbour
+      place.strides.push_back(ir::index(0));  // there is no neighbor
       continue;
     }
     Expr stride = ir::index(0);

@@ -223,7 +223,7 @@ void Engine::load_hypotheses() {
     gather(ir::args_of(c)[ascending ? 1 : 0], 1, slack);
     gather(ir::args_of(c)[ascending ? 0 : 1], -1, slack);
     if (op == Op::lt || op == Op::gt) slack.constant = checked_add(slack.constant, -1);
-    normalise(slack);
+    normalize(slack);
     if (op == Op::eq) {
       Linear turned;
       add_scaled(turned, slack, -1);
@@ -266,7 +266,7 @@ bool Engine::search_promises(const Linear& l, std::uint64_t used, int depth) {
       Linear rest = l;
       rest.terms.erase(rest.terms.begin() + static_cast<std::ptrdiff_t>(k));
       gather(end, t.coef, rest);
-      normalise(rest);
+      normalize(rest);
       if (search(rest, used, depth + 1)) return true;
       if (budget_ <= 0) return false;
     }
@@ -287,7 +287,7 @@ bool Engine::search_minmax(const Linear& l, std::uint64_t used, int depth, bool*
         Linear one = l;
         one.terms.erase(one.terms.begin() + static_cast<std::ptrdiff_t>(k));
         read_into(ir::args_of(t.atom)[arm], t.coef, one);
-        normalise(one);
+        normalize(one);
         answer = search(one, used, depth + 1);
       }
       if (both) {
@@ -315,7 +315,7 @@ bool Engine::search_hypotheses(const Linear& l, std::uint64_t used, int depth) {
         Linear rest;
         add_scaled(rest, l, by_l);
         add_scaled(rest, hypotheses_[h], -by_h);
-        normalise(rest);
+        normalize(rest);
         if (search(rest, used | std::uint64_t{1} << h, depth + 1)) return true;
         if (budget_ <= 0) return false;
       }
@@ -350,7 +350,7 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
       add_term(rest, Expr(t.atom), -m);
       add_term(rest, Expr(u.atom), m);
       gather(ir::div(ir::sub(ir::args_of(t.atom)[0], ir::args_of(u.atom)[0]), c), m, rest);
-      normalise(rest);
+      normalize(rest);
       if (search(rest, used, depth + 1)) return true;
     }
   }
@@ -368,7 +368,7 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
           add_scaled(rest, ir::is(factor, Op::div) ? count : read(ir::args_of(factor)[1]), t.coef);
           rest.constant = checked_add(rest.constant, -t.coef);
         }
-        normalise(rest);
+        normalize(rest);
         if (search(rest, used, depth + 1)) return true;
       }
       if (ir::is(factor, Op::div)) {
@@ -397,7 +397,7 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
           }
           add_product(rest, end, d.quotient, t.coef);
         }
-        normalise(rest);
+        normalize(rest);
         if (search(rest, used, depth + 1)) return true;
       } else if (ir::is(factor, Op::mod) && ir::same(factor, t.atom)) {
         const Expr& c = ir::args_of(factor)[1];
@@ -412,7 +412,7 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
             if (ir::is_int(c, &n) && n > 0) dividend.constant = checked_add(dividend.constant, -(least - least % n));
             Linear at_most = rest;
             add_scaled(at_most, dividend, t.coef);
-            normalise(at_most);
+            normalize(at_most);
             if (search(at_most, used, depth + 1)) return true;
           }
         }
@@ -421,7 +421,7 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
           add_scaled(rest, read(c), t.coef);
           rest.constant = checked_add(rest.constant, -t.coef);
         }
-        normalise(rest);
+        normalize(rest);
         if (search(rest, used, depth + 1)) return true;
       }
     }
@@ -488,7 +488,7 @@ bool Engine::search_variables(const Linear& l, std::uint64_t used, int depth) {
       } else {
         gather(ir::substitute(emit(l), {{v.id, end}}), 1, rest);
       }
-      normalise(rest);
+      normalize(rest);
       if (search(rest, used, depth + 1)) return true;
       if (budget_ <= 0) return false;
     }

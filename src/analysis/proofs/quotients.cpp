@@ -45,7 +45,7 @@ bool Engine::search_quotient_by_symbol(const Linear& l, std::size_t term, std::u
   add_scaled(sum, product(q, c), 1);
   read_into(ir::args_of(t.atom)[0], t.coef, sum);
   if (t.coef < 0) sum.constant = checked_add(sum.constant, -1);
-  normalise(sum);
+  normalize(sum);
   return search(sum, used, depth + 1);
 }
 
@@ -67,14 +67,14 @@ bool Engine::search_known_remainder(const Linear& l, std::size_t term, std::uint
   if (end.empty()) return false;
   Linear rest = without(l, term);
   gather(ir::div(ir::add(end, ir::index(t.coef < 0 ? -*r : c - 1 - *r)), ir::index(c)), t.coef, rest);
-  normalise(rest);
+  normalize(rest);
   return search(rest, used, depth + 1);
 }
 
 // ---- sums -----------------------------------------------------------------------------------------------------------------
 
 // Rule add.remainder: x*e - (x/c)*(c*e) -> (x%c)*e, where the terms of x stand spread in the sum.
-bool Engine::normalise_remainders(Linear& l) {
+bool Engine::normalize_remainders(Linear& l) {
   for (std::size_t k = 0; k < l.terms.size(); ++k) {
     const Term t = l.terms[k];
     std::int64_t c = 0;
@@ -99,7 +99,7 @@ bool Engine::normalise_remainders(Linear& l) {
 }
 
 // Rule add.div_mod_symbol: (x/n)*n*e + (x%n)*e -> x*e for n > 0 that is no number. The product stands as one atom.
-bool Engine::normalise_digits(Linear& l) {
+bool Engine::normalize_digits(Linear& l) {
   for (const Term& t : l.terms) {
     if (!ir::is(t.atom, Op::mod)) continue;
     const Expr x = ir::args_of(t.atom)[0], n = ir::args_of(t.atom)[1];

@@ -116,7 +116,7 @@ bool in_order(const LoopStmt& loop) { return loop.kind == ir::LoopKind::serial |
 bool threads(const LoopStmt& loop) { return loop.kind == ir::LoopKind::bound || loop.kind == ir::LoopKind::vthread; }
 
 // Do the threads of a block wait for one another between the iterations of a loop around, so that each reads what others stored
-// in earlier ones? They do where they share the memory (lower/threads/synchronise.cpp); other blocks are not waited for.
+// in earlier ones? They do where they share the memory (lower/threads/synchronize.cpp); other blocks are not waited for.
 bool waited_for(const Program& p, const ir::Stage& stage, const LoopStmt& loop) {
   return loop.kind == ir::LoopKind::bound && !ir::is_block(loop.bound_to) &&
          std::all_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) {

@@ -87,11 +87,11 @@ class Engine {
   Expr compare_linear(const Linear& slack);  // slack >= 0
   Expr equal_linear(const Linear& difference, bool equal);
   void gather(const Expr&, std::int64_t factor, Linear& out);
-  void normalise(Linear&);
-  bool normalise_terms(Linear&);
-  bool normalise_pairs(Linear&);
-  bool normalise_remainders(Linear&);
-  bool normalise_digits(Linear&);
+  void normalize(Linear&);
+  bool normalize_terms(Linear&);
+  bool normalize_pairs(Linear&);
+  bool normalize_remainders(Linear&);
+  bool normalize_digits(Linear&);
   bool push_into_minmax(Linear&);
   Expr minmax(ir::Op, const Expr&, const Expr&);
   // match.cpp

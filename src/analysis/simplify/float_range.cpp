@@ -49,7 +49,7 @@ FloatRange corners(Op op, Type t, const Type* types, const FloatRange* of, int c
 
 }  // namespace
 
-// The integers that a float may become. `rounded`: to the nearest one (saturate); otherwise towards zero (cast).
+// The integers that a float may become. `rounded`: to the nearest one (saturate); otherwise toward zero (cast).
 DataRange Engine::converted_range(const Expr& value, const DataRange& all, bool rounded) {
   int nodes = 64;  // an expression whose operands are shared is not walked again and again
   const auto visit = [&](auto&& self, const Expr& e) -> FloatRange {

@@ -229,7 +229,7 @@ std::optional<Expr> Engine::rewrite(const Expr& e) {
   return std::nullopt;
 }
 
-bool Engine::normalise_terms(Linear& l) {
+bool Engine::normalize_terms(Linear& l) {
   for (std::size_t k = 0; k < l.terms.size(); ++k) {
     const Term t = l.terms[k];
     if (!ir::is(t.atom, Op::div) || t.coef == 1 || t.coef == -1) continue;
@@ -245,7 +245,7 @@ bool Engine::normalise_terms(Linear& l) {
   return false;
 }
 
-bool Engine::normalise_pairs(Linear& l) {
+bool Engine::normalize_pairs(Linear& l) {
   const auto compound = [](const Expr& e) {
     const Op op = ir::op_of(e);
     return op == Op::div || op == Op::mod || op == Op::min || op == Op::max;

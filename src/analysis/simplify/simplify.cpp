@@ -76,7 +76,7 @@ Expr Engine::simplify(const Expr& e) {
 Linear Engine::linear(const Expr& e) {
   Linear l;
   gather(e, 1, l);
-  normalise(l);
+  normalize(l);
   return l;
 }
 
@@ -122,13 +122,13 @@ void Engine::gather(const Expr& e, std::int64_t factor, Linear& out) {
   }
 }
 
-void Engine::normalise(Linear& l) {
+void Engine::normalize(Linear& l) {
   bool compound = false;
   for (const Term& t : l.terms)
     compound = compound || (!ir::is(t.atom, Op::var) && !ir::is(t.atom, Op::mul) && !ir::is(t.atom, Op::load));
   if (compound)
     for (int round = 0; round < 16; ++round)
-      if (!normalise_terms(l) && !normalise_pairs(l) && !normalise_remainders(l) && !normalise_digits(l) &&
+      if (!normalize_terms(l) && !normalize_pairs(l) && !normalize_remainders(l) && !normalize_digits(l) &&
           !push_into_minmax(l))
         break;
   order(l);
@@ -166,7 +166,7 @@ bool Engine::push_into_minmax(Linear& l) {
     Expr inside;
     for (Linear& s : sums) {
       add_scaled(s, moved, 1);
-      normalise(s);
+      normalize(s);
       inside = inside.empty() ? emit(s) : minmax(op, inside, emit(s));
     }
     read_into(inside, t.coef, rest);
@@ -199,10 +199,10 @@ Expr Engine::minmax(Op op, const Expr& x, const Expr& y) {
       }
       Linear turned;
       add_scaled(turned, d, -1);
-      normalise(d);
+      normalize(d);
       if (nonneg(d))
         dropped = true;  // the one that is kept already decides
-      else if (normalise(turned); nonneg(turned))
+      else if (normalize(turned); nonneg(turned))
         kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(k));
       else
         ++k;
@@ -222,7 +222,7 @@ Expr Engine::minmax(Op op, const Expr& x, const Expr& y) {
   Linear result = common;
   if (kept.size() == 1) {
     add_scaled(result, kept[0], 1);
-    normalise(result);
+    normalize(result);
     return emit(result);
   }
   std::int64_t g = 0;
@@ -281,7 +281,7 @@ Expr Engine::visit(const Expr& e) {
           gather(n->args[0], n->op == Op::neg ? -1 : 1, l);
           if (n->op != Op::neg) gather(n->args[1], n->op == Op::sub ? -1 : 1, l);
         }
-        normalise(l);
+        normalize(l);
         r = emit(l);
         break;
       }
@@ -424,7 +424,7 @@ Expr Engine::visit_compare(const Expr& e) {
       slack = difference(a, b);
   }
   if (n->op == Op::lt || n->op == Op::gt) slack.constant = checked_add(slack.constant, -1);
-  normalise(slack);
+  normalize(slack);
   if (n->op == Op::eq || n->op == Op::ne) return equal_linear(slack, n->op == Op::eq);
   return compare_linear(slack);
 }
@@ -446,7 +446,7 @@ Expr Engine::compare_linear(const Linear& l) {
     for (std::size_t s = 0; s < 2; ++s) {
       sides[s].terms.erase(sides[s].terms.begin() + static_cast<std::ptrdiff_t>(k));
       read_into(ir::args_of(t.atom)[s], t.coef, sides[s]);
-      normalise(sides[s]);
+      normalize(sides[s]);
     }
     return ir::logic_and(compare_linear(sides[0]), compare_linear(sides[1]));
   }

@@ -57,7 +57,7 @@ constexpr Rule rules[] = {
     {{"block.own", "a block belongs to the stage of its nest"}, block_own},
     {{"block.leaves", "the loops around a block run over every leaf axis of its nest; around an init over the spatial ones, around steps of a scatter over the others and its ordinary dimensions"}, block_leaves},
     {{"block.cover", "the pieces of a nest cover its domain, each point once"}, block_cover},
-    {{"block.init", "a point is initialised before it is updated"}, block_init},
+    {{"block.init", "a point is initialized before it is updated"}, block_init},
     {{"block.order", "a reducer that keeps its order has its loops in the order of definition"}, block_order},
     {{"block.stores", "only a reduction stores its first step, and only a stage with dropped dimensions stores components apart"}, block_stores},
     {{"storage.live", "a temporary is allocated once around all its uses"}, storage_live},

@@ -11,7 +11,7 @@
 #include <ashlar/ir/vscale.h>
 #include <ashlar/runtime/desc.h>
 
-#include "codegen/legalise.h"
+#include "codegen/legalize.h"
 #include "codegen/c/entries.h"
 #include "codegen/workspace_text.h"
 
@@ -307,7 +307,7 @@ Offers offers_of_c() {
 }  // namespace
 
 std::string source(const ir::Kernel& written, const Target& target, const Options& options) {
-  const ir::Kernel kernel = legalise(written, offers_of_c());
+  const ir::Kernel kernel = legalize(written, offers_of_c());
   if (target.is_gpu() || !launches_of(kernel).empty())
     refuse("c", "a target that is a processor", std::string(target.text()) + ", whose launches C cannot say", Where{});
   if (const ir::KStmt* s = scalable(kernel.body))

@@ -164,7 +164,7 @@ std::string Helpers::prefetch() {
 }
 
 // ---- conversions -------------------------------------------------------------------------------------------------------
-// Truncates towards zero, clamps to the type, NaN gives 0.
+// Truncates toward zero, clamps to the type, NaN gives 0.
 std::string Helpers::clamp(Type to, Type from) {
   const std::string type = value_type(to), real = value_type(from), suffix = from.bits == 32 ? "f" : "",
                     name = key(to) + "_from_" + key(from);
@@ -174,7 +174,7 @@ std::string Helpers::clamp(Type to, Type from) {
   const std::string low = to.is_unsigned() ? "0" : "INT" + width + "_MIN",
                     high = (to.is_unsigned() ? "UINT" : "INT") + width + "_MAX";
   return define(name, "static inline " + type + " " + name + "(" + real +
-                          " v) { /* towards 0, clamped; NaN gives 0 */\n  if (v != v) return 0;\n  if (v <= " +
+                          " v) { /* toward 0, clamped; NaN gives 0 */\n  if (v != v) return 0;\n  if (v <= " +
                           (to.is_unsigned() ? "0" + std::string(".0") + suffix : "-" + past) + ") return " + low +
                           ";\n  return v >= " + past + " ? " + high + " : (" + type + ")v;\n}");
 }

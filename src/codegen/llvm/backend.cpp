@@ -24,7 +24,7 @@ namespace ashlar::codegen {
 namespace {
 
 // Scalars of memory first; then what is loop-invariant leaves its loop, what was computed twice is computed once, and of
-// several stores to one element, the terms of an unrolled sum, the last one stays. No loop vectoriser, no SLP, no unroller: a
+// several stores to one element, the terms of an unrolled sum, the last one stays. No loop vectorizer, no SLP, no unroller: a
 // schedule says these things, and a register tile that was counted must stay as it is.
 constexpr const char* kPasses =
     "always-inline,"  // the texts of intrinsics
@@ -47,7 +47,7 @@ constexpr const char* kDevicePasses =
 
 }  // namespace
 
-void initialise_targets() {
+void initialize_targets() {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
@@ -85,7 +85,7 @@ void initialise_targets() {
 namespace {
 
 const llvm::Target& registered(const llvm::Triple& triple) {
-  initialise_targets();
+  initialize_targets();
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) throw InternalError("codegen: " + error);
@@ -132,7 +132,7 @@ void verify(const llvm::Module& module) {
   if (llvm::verifyModule(module, &out)) throw InternalError("codegen: malformed LLVM IR: " + text);
 }
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, Passes kind) {
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, Passes kind) {
   llvm::PassBuilder builder(&machine);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

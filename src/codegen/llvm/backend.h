@@ -16,11 +16,11 @@ class TargetMachine;
 
 namespace ashlar::codegen {
 
-void initialise_targets();  // what LLVM needs once, before any of its machines is asked for
+void initialize_targets();  // what LLVM needs once, before any of its machines is asked for
 std::unique_ptr<llvm::TargetMachine> target_machine(const Target&);
 std::unique_ptr<llvm::TargetMachine> device_machine(const Target&);  // of a target that is a CUDA device: writes PTX
 enum class Passes { host, device };
-void optimise(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
+void optimize(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
 void stores_of_one_lane(llvm::Module&);  // under a constant mask: they are not left to LLVM
 void nans_apart(llvm::Module&);          // of minima and maxima that a loop accumulates
 bool lanes_alike(llvm::Module&);         // what lanes of a loop have in common is computed once; true: something was

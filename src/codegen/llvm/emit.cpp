@@ -104,7 +104,7 @@ std::vector<std::string> host_outputs(Unit& unit, const Target& target, std::spa
   const auto machine = target_machine(target);
   if (machine->createDataLayout() != unit.module->getDataLayout())
     throw InternalError("codegen: two data layouts for one target");
-  optimise(*unit.module, *machine);
+  optimize(*unit.module, *machine);
   std::string object;
   std::vector<std::string> results;
   for (const Output output : outputs) {

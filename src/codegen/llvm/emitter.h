@@ -2,7 +2,7 @@
 #pragma once
 // Emission of one function of a kernel: its expressions, memory accesses and statements.
 //
-// Values of expressions are memoised on nodes while one root expression is emitted. Both arms of a select are evaluated: a load
+// Values of expressions are memoized on nodes while one root expression is emitted. Both arms of a select are evaluated: a load
 // that must not happen carries a mask (docs/ir.md, "Lowered form"). A masked scalar load is the only expression that branches.
 //
 //   Emitter e(unit, function);  e.bind(i, value);  e.expr(ir::add(i_var, ir::index(1)))
@@ -16,7 +16,7 @@
 #include <ashlar/ir/build.h>
 
 #include "codegen/addresses.h"
-#include "codegen/legalise.h"
+#include "codegen/legalize.h"
 #include "codegen/llvm/arithmetic/arithmetic.h"
 #include "codegen/llvm/lines.h"
 #include "codegen/llvm/unit.h"
@@ -73,8 +73,8 @@ class Emitter {
   void loop(llvm::Value* begin, llvm::Value* end, bool runs, const std::function<void(llvm::Value*)>& body);
   void begin_iteration(ir::Id loop);
   void end_streams();                                         // where a function ends that may have stored past the caches
-  void synchronise(const ir::KSync&, Where);                  // inside a launch: nvptx/sync.cpp
-  void synchronise_by_mbarrier(const ir::KSync&, Where);      // the part of it that is about mbarriers
+  void synchronize(const ir::KSync&, Where);                  // inside a launch: nvptx/sync.cpp
+  void synchronize_by_mbarrier(const ir::KSync&, Where);      // the part of it that is about mbarriers
   void call(const ir::KCall&, Where);                         // inside a launch: nvptx/call.cpp
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
@@ -126,7 +126,7 @@ class Emitter {
 
   llvm::Value* load(const Expr&);
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
-  llvm::Value* load_neighbours(const ir::KBuffer&, Type, llvm::Value* at, llvm::Align);
+  llvm::Value* load_neighbors(const ir::KBuffer&, Type, llvm::Value* at, llvm::Align);
   std::int64_t table_entries(const ir::KBuffer&) const;  // memory/table.cpp; null where the buffer or the target are not for it
   llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   bool gathers_words(Type, bool masked) const;  // memory/words.cpp
@@ -177,7 +177,7 @@ class Emitter {
   llvm::Value* load_packed_row(const ir::KBuffer&, Type, const Expr& first, llvm::Value* mask);
   void store_past_caches(const ir::KBuffer&, llvm::Value* value, llvm::Value* at, llvm::Align known, std::uint64_t bytes);
   void store_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* value, llvm::Value* mask);
-  void store_neighbours(const ir::KBuffer&, Type, llvm::Value* value, llvm::Value* at, llvm::Align);
+  void store_neighbors(const ir::KBuffer&, Type, llvm::Value* value, llvm::Value* at, llvm::Align);
   llvm::Value* element(const ir::KBuffer&, llvm::Value* index);    // addresses of elements, scalar or vector
   llvm::Value* element_at(const ir::KBuffer&, const Expr& index);  // of one
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
@@ -239,7 +239,7 @@ class Emitter {
   };
   std::optional<std::vector<Strided>> strided_;  // all of them, once one is met
   Expr root_;
-  std::vector<Expr> kept_;  // keeps memoised temporaries alive
+  std::vector<Expr> kept_;  // keeps memoized temporaries alive
   llvm::Value** overflow_ = nullptr;
   std::size_t launches_ = 0;  // emitted so far
 };

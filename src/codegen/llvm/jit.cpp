@@ -53,7 +53,7 @@ Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* second
 }
 
 Compiled load(const std::string& object, const ir::Kernel& kernel, const Target& target) {
-  initialise_targets();
+  initialize_targets();
   const std::string name = c_identifier(kernel.name);
   auto code = std::make_shared<Compiled::Code>();
   auto builder = taken(llvm::orc::JITTargetMachineBuilder::detectHost());

@@ -21,7 +21,7 @@ Lines::Lines(llvm::Module& module, const ir::Kernel& kernel) : kernel_(kernel), 
   const std::string* name = places_.file(places_.kernel());
   builder_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C99), file(name ? *name : "none"), "ashlar",
                              /*isOptimized=*/true, /*Flags=*/"", /*RV=*/0, /*SplitName=*/"",
-                             // of PTX the lines alone: with more, its assembler would not optimise
+                             // of PTX the lines alone: with more, its assembler would not optimize
                              module.getTargetTriple().isNVPTX() ? llvm::DICompileUnit::DebugEmissionKind::DebugDirectivesOnly
                                                                 : llvm::DICompileUnit::DebugEmissionKind::FullDebug);
 }

@@ -194,7 +194,7 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
         },
         [&](const ir::KIf& n) { branch(n); }, [&](const ir::KLet& n) { let(n); }, [&](const ir::KStore& n) { store(n); },
         [&](const ir::KPrefetch& n) { prefetch(n); }, [&](const ir::KLaunch& n) { launch(n); },
-        [&](const ir::KSync& n) { synchronise(n, s.where); },
+        [&](const ir::KSync& n) { synchronize(n, s.where); },
         [&](const ir::KCall& n) {
           if (n.function)
             call_of_region(n, s.where);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiles that the texts of users' intrinsics take by value: all elements of a tile in row-major order, as one vector.
 //
-//   {A.value}      loaded before the call: from memory in runs of neighbours, whatever their order, else one by one
+//   {A.value}      loaded before the call: from memory in runs of neighbors, whatever their order, else one by one
 //   {A.result}     stored behind it
 //
 //   <8 x i8> of rows of 4 that lie 64 apart:  two loads of <4 x i8>, joined
-//   <2 x i16> of neighbours, the last first:  one load, its lanes exchanged
+//   <2 x i16> of neighbors, the last first:  one load, its lanes exchanged
 #include <algorithm>
 #include <numeric>
 
@@ -19,7 +19,7 @@ using llvm::Value;
 
 namespace {
 
-// The tile as runs of neighbours in memory, all of one length that divides the number of elements. `order`: for each element,
+// The tile as runs of neighbors in memory, all of one length that divides the number of elements. `order`: for each element,
 // where it is among the elements of all runs.
 struct Runs {
   std::vector<std::int64_t> first;  // of each run: the distance of its lowest element

@@ -30,7 +30,7 @@ Unit::Unit(const ir::Kernel& k, const Target& t, Side side, std::shared_ptr<llvm
     : context(std::move(c)),
       module(m ? std::move(m) : std::make_shared<llvm::Module>(k.name, *context)),
       offers(offers_of(t, side == Side::device, k)),
-      kernel(legalise(k, offers)),
+      kernel(legalize(k, offers)),
       target(t),
       layout(abi_layout(k, t.pointer_bytes())),
       name(std::move(symbol)),

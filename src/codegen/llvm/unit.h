@@ -20,7 +20,7 @@
 #include <ashlar/ir/kernel.h>
 #include <ashlar/target/target.h>
 
-#include "codegen/legalise.h"
+#include "codegen/legalize.h"
 #include "codegen/llvm/c_struct.h"
 
 namespace ashlar::analysis {
@@ -49,7 +49,7 @@ class Unit {
   const std::shared_ptr<llvm::LLVMContext> context;
   const std::shared_ptr<llvm::Module> module;
   const Offers offers;      // what the target has
-  const ir::Kernel kernel;  // in operators that the target has (codegen/legalise.h)
+  const ir::Kernel kernel;  // in operators that the target has (codegen/legalize.h)
   const Target& target;
   const AbiLayout layout;
   const std::string name;  // every symbol starts with it; of the simple entry, but for variants

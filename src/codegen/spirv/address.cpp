@@ -98,7 +98,7 @@ std::map<int, std::vector<std::pair<Expr, bool>>> Emitter::terms_of(const Expr& 
 
 // Of a scalar index: the address of the element in the device's memory, of type u64 (with indices of 32 bits its distance in
 // bytes, of type u32), or its place in an array of the shader, which has less than 2^32 elements: words are what devices
-// compute addresses in, and what drivers see neighbours by.
+// compute addresses in, and what drivers see neighbors by.
 Piece Emitter::spot(const Place& p, const Expr& index) {
   if (p.kind == Place::Kind::array) return low_word(index, p.lanes);
   if (m.registers.index32) return distance(index, p.buffer->type.bytes());
@@ -154,7 +154,7 @@ Piece Emitter::behind(const Place& p, Piece at, std::int64_t elements) {
   return math.binary(Op::add, at, math.integer(at.type, distance));
 }
 
-// A pointer to a value of type t that lies there. Lanes whose addresses are not all neighbours are indices.
+// A pointer to a value of type t that lies there. Lanes whose addresses are not all neighbors are indices.
 Ref Emitter::pointer(const Place& p, Type t, Piece at) {
   if (p.kind == Place::Kind::array) {
     const Ref type = m.pointer(p.storage, m.type(held(t.element(), p.lanes)));

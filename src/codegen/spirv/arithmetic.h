@@ -8,7 +8,7 @@
 // Integers carry no sign: `as` changes it freely. Float operations are decorated NoContraction; no instruction is used outside
 // the operands for which it is defined.
 //
-// Operators are those that a device has (offers_of in translate.cpp), and those without an expansion (codegen/legalise.h).
+// Operators are those that a device has (offers_of in translate.cpp), and those without an expansion (codegen/legalize.h).
 //
 //   Arithmetic a(function);   a.binary(Op::add, x, y)
 #include <cmath>
@@ -74,7 +74,7 @@ class Arithmetic {
   Piece not_(Piece x) { return op(x.type.is_bool() ? spv::OpLogicalNot : spv::OpNot, x.type, {x}); }
   Piece like(Piece x, std::int64_t v) { return integer(x.type, v); }
   Piece resize(Type to, Piece x, bool is_signed);  // integers
-  Piece quotient(Piece x, Piece y);                // towards zero
+  Piece quotient(Piece x, Piece y);                // toward zero
   Piece bits_of(Piece x);                          // f16, f32, f64: as u16, u32, u64
   Piece float_of(Type t, Piece bits);
   Piece magnitude_of(Piece bits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Conversions between types; those of narrow floats were spelled (codegen/legalise.h).
+// Conversions between types; those of narrow floats were spelled (codegen/legalize.h).
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
@@ -11,7 +11,7 @@ namespace ashlar::codegen::spirv {
 
 using ir::Op;
 
-// Truncates towards zero, clamps to the type, NaN gives 0. The instruction is defined only for values that fit: it gets 0 in
+// Truncates toward zero, clamps to the type, NaN gives 0. The instruction is defined only for values that fit: it gets 0 in
 // place of the others. Types below 32 bits go through 32 and are clamped there.
 Piece Arithmetic::float_to_integer(Type to, Piece x) {
   const Type physical = m.registers.physical(to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Floating point: IEEE, no contraction but where fma is written. NaNs are told by their bits, which no driver optimises away.
+// Floating point: IEEE, no contraction but where fma is written. NaNs are told by their bits, which no driver optimizes away.
 #include <bit>
 
 #include <ashlar/ir/refusal.h>

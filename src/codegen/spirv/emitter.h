@@ -15,7 +15,7 @@
 #include <ashlar/ir/kernel.h>
 
 #include "codegen/addresses.h"
-#include "codegen/legalise.h"
+#include "codegen/legalize.h"
 #include "codegen/spirv/arithmetic.h"
 
 namespace ashlar::codegen::spirv {
@@ -43,9 +43,9 @@ struct Place {
 bool by_vectors(const Place&);
 // How so many lanes of an element that are one in registers or shared memory are held: four bytes are a word.
 Type held(Type element, int lanes);
-// Of a tile in registers: where its elements lie, row by row, and whether such places are neighbours.
+// Of a tile in registers: where its elements lie, row by row, and whether such places are neighbors.
 std::vector<std::int64_t> registers_of(const ir::IntrinsicOperand&, const ir::Call::Actual&);
-bool are_neighbours(std::span<const std::int64_t>);
+bool are_neighbors(std::span<const std::int64_t>);
 bool is_packed(const Place&);
 
 class Emitter {
@@ -111,7 +111,7 @@ class Emitter {
   void statement(const ir::KStmt&);
   void for_loop(const ir::KFor&);
   void let(const ir::KLet&);
-  void synchronise(const ir::Sync&);
+  void synchronize(const ir::Sync&);
   void call(const ir::Call&);
   void call_of_user(const ir::Call&, const ir::Intrinsic&);  // user_call.cpp
 
@@ -123,7 +123,7 @@ class Emitter {
   int loops_ = 0;
   std::map<ir::Id, Place> places_;
   std::unordered_map<const ir::Node*, Value> memo_;
-  std::vector<Expr> kept_;  // keeps memoised temporaries alive
+  std::vector<Expr> kept_;  // keeps memoized temporaries alive
 };
 
 }  // namespace ashlar::codegen::spirv

@@ -127,7 +127,7 @@ Type held(Type element, int lanes) {
 // Two elements to a byte.
 bool is_packed(const Place& p) { return p.buffer->type.is_packed() && p.buffer->storage == ir::Storage::argument; }
 
-// Whether lanes that are neighbours are accessed together; of an array of vectors all of them are.
+// Whether lanes that are neighbors are accessed together; of an array of vectors all of them are.
 bool by_vectors(const Place& p) { return p.kind == Place::Kind::device || p.lanes > 1; }
 
 // ---- what loads and stores share ---------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ std::optional<Ramp> Emitter::kept_ramp(const Expr& address, int lanes) {
   return ramp;
 }
 
-// The index of each lane. Lanes of an array of the shader that are neighbours are its first one's index and a number.
+// The index of each lane. Lanes of an array of the shader that are neighbors are its first one's index and a number.
 std::function<Piece(int)> Emitter::indices(const Place& p, const Expr& address, const std::optional<Ramp>& ramp, int lanes) {
   if (lanes == 1) {
     const Piece one = is_packed(p) ? emit(address).pieces[0] : spot(p, address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Statements: loops, guards, lets, synchronisation and the calls that a subgroup carries.
+// Statements: loops, guards, lets, synchronization and the calls that a subgroup carries.
 #include <algorithm>
 #include <array>
 
@@ -113,11 +113,11 @@ void Emitter::statement(const ir::KStmt& s) {
           },
           [&](const ir::KLet& n) { let(n); }, [&](const ir::KStore& n) { store(n); },
           [](const ir::KPrefetch&) {},  // asks for a cache line, which a shader cannot
-          [&](const ir::KSync& n) { synchronise(n); }, [&](const ir::KCall& n) { call(n); },
+          [&](const ir::KSync& n) { synchronize(n); }, [&](const ir::KCall& n) { call(n); },
           [](const ir::KLaunch&) { throw InternalError("spirv: a launch inside a launch"); });
 }
 
-void Emitter::synchronise(const ir::Sync& s) {
+void Emitter::synchronize(const ir::Sync& s) {
   auto number = [&](Word v) { return m.integer(u32, v); };
   constexpr Word order = spv::MemorySemanticsAcquireReleaseMask, shared = spv::MemorySemanticsWorkgroupMemoryMask,
                  device = spv::MemorySemanticsUniformMemoryMask;

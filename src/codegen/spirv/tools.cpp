@@ -44,11 +44,11 @@ std::string disassemble(std::span<const std::uint32_t> words) {
 
 // Variables become values, what is computed twice is computed once, what nobody needs goes. No loop is unrolled: a schedule
 // says so where it is wanted.
-std::vector<std::uint32_t> optimised(const std::vector<std::uint32_t>& words) {
+std::vector<std::uint32_t> optimized(const std::vector<std::uint32_t>& words) {
   std::string messages;
-  spvtools::Optimizer optimiser(kEnvironment);
-  optimiser.SetMessageConsumer(into(messages));
-  optimiser.RegisterPass(spvtools::CreateLocalSingleBlockLoadStoreElimPass())
+  spvtools::Optimizer optimizer(kEnvironment);
+  optimizer.SetMessageConsumer(into(messages));
+  optimizer.RegisterPass(spvtools::CreateLocalSingleBlockLoadStoreElimPass())
       .RegisterPass(spvtools::CreateLocalSingleStoreElimPass())
       .RegisterPass(spvtools::CreateSSARewritePass())
       .RegisterPass(spvtools::CreateSimplificationPass())
@@ -63,8 +63,8 @@ std::vector<std::uint32_t> optimised(const std::vector<std::uint32_t>& words) {
   std::vector<std::uint32_t> result;
   spvtools::OptimizerOptions options;
   options.set_run_validator(false);
-  if (!optimiser.Run(words.data(), words.size(), &result, options))
-    throw InternalError("spirv: the optimiser failed: " + messages);
+  if (!optimizer.Run(words.data(), words.size(), &result, options))
+    throw InternalError("spirv: the optimizer failed: " + messages);
   return result;
 }
 

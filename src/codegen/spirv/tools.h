@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// SPIRV-Tools: the validator and the optimiser, in process.
+// SPIRV-Tools: the validator and the optimizer, in process.
 #include <cstdint>
 #include <vector>
 
@@ -8,6 +8,6 @@
 
 namespace ashlar::codegen::spirv {
 
-std::vector<std::uint32_t> optimised(const std::vector<std::uint32_t>& words);  // InternalError where the optimiser fails
+std::vector<std::uint32_t> optimized(const std::vector<std::uint32_t>& words);  // InternalError where the optimizer fails
 
 }  // namespace ashlar::codegen::spirv

@@ -9,7 +9,7 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/vulkan.h>
 
-#include "codegen/legalise.h"
+#include "codegen/legalize.h"
 #include "codegen/spirv/emitter.h"
 #include "codegen/spirv/tools.h"
 
@@ -51,7 +51,7 @@ struct Accesses {
     const auto one = [&](std::int64_t at) { access(a.buffer, ir::index(at), false); };
     for (std::size_t n = 0; n < all.size(); n += 4) {
       const auto row = std::span(all).subspan(n, std::min<std::size_t>(4, all.size() - n));
-      if (row.size() == 4 && are_neighbours(row))
+      if (row.size() == 4 && are_neighbors(row))
         access(a.buffer, ir::ramp(ir::index(row[0]), ir::index(1), 4), false);
       else
         std::for_each(row.begin(), row.end(), one);
@@ -134,10 +134,10 @@ class Translator {
            {spv::CapabilitySignedZeroInfNanPreserve, spv::CapabilityDenormPreserve, spv::CapabilityRoundingModeRTE})
         m.capability(f);
     code.words = m.assemble();
-    check(code.words, "before optimisation");
-    if (options.optimise) {
-      code.words = optimised(code.words);
-      check(code.words, "after optimisation");
+    check(code.words, "before optimization");
+    if (options.optimize) {
+      code.words = optimized(code.words);
+      check(code.words, "after optimization");
     }
     code.features = features(code.words);
     return code;
@@ -152,11 +152,11 @@ class Translator {
     });
   }
 
-  static bool synchronises(const std::vector<ir::KStmt>& list) {
+  static bool synchronizes(const std::vector<ir::KStmt>& list) {
     return std::any_of(list.begin(), list.end(), [](const ir::KStmt& s) {
       if (const auto* sync = s.as<ir::KSync>(); sync && sync->kind != ir::Sync::Kind::registers) return true;
       const auto parts = s.bodies();
-      return std::any_of(parts.begin(), parts.end(), [](const auto* part) { return synchronises(*part); });
+      return std::any_of(parts.begin(), parts.end(), [](const auto* part) { return synchronizes(*part); });
     });
   }
 
@@ -165,7 +165,7 @@ class Translator {
   bool exchanges(const ir::KLaunch& l) const {
     Accesses uses(k);
     uses.look(l.body);
-    return synchronises(l.body) && reads_what_it_writes(uses);
+    return synchronizes(l.body) && reads_what_it_writes(uses);
   }
 
   void check(const std::vector<Word>& words, const char* when) const {
@@ -498,13 +498,13 @@ Offers offers_of(const Options& options) {
 }  // namespace
 
 Expr indices_of_32_bits(const ir::Kernel& kernel) {
-  const analysis::NarrowIndices narrow = analysis::narrow_indices(legalise(kernel, offers_of({})), 32, analysis::Reach::bytes);
+  const analysis::NarrowIndices narrow = analysis::narrow_indices(legalize(kernel, offers_of({})), 32, analysis::Reach::bytes);
   return narrow.whole ? narrow.condition : ir::boolean(false);
 }
 
 Code translate(const ir::Kernel& kernel, const Options& options) {
   const Offers offers = offers_of(options);
-  const ir::Kernel k = legalise(kernel, offers);
+  const ir::Kernel k = legalize(kernel, offers);
   return Translator(k, options, offers).run();
 }
 

@@ -54,7 +54,7 @@ std::vector<std::int64_t> registers_of(const Operand& o, const ir::Call::Actual&
   return at;
 }
 
-bool are_neighbours(std::span<const std::int64_t> at) {
+bool are_neighbors(std::span<const std::int64_t> at) {
   for (std::size_t k = 1; k < at.size(); ++k)
     if (at[k] != at[0] + static_cast<std::int64_t>(k)) return false;
   return true;
@@ -88,7 +88,7 @@ void Emitter::call_of_user(const ir::Call& call, const ir::Intrinsic& f) {
   memo_.clear();
   kept_.clear();
   const auto row = [&](ir::Id buffer, Type t, std::span<const std::int64_t> at) {
-    if (are_neighbours(at)) {
+    if (are_neighbors(at)) {
       kept_.push_back(at.size() == 1 ? ir::index(at[0])
                                      : ir::ramp(ir::index(at[0]), ir::index(1), static_cast<int>(at.size())));
       return load_at(buffer, t.with_lanes(static_cast<int>(at.size())), kept_.back(), {});
@@ -107,7 +107,7 @@ void Emitter::call_of_user(const ir::Call& call, const ir::Intrinsic& f) {
   const Type t = f.operands[to].type;
   const Value old = row(result, t, sums);
   const auto keep = [&](const Value& all) {
-    if (are_neighbours(sums) && sums.size() > 1)
+    if (are_neighbors(sums) && sums.size() > 1)
       return store_at(result, ir::ramp(ir::index(sums[0]), ir::index(1), static_cast<int>(sums.size())), all, {});
     for (std::size_t i = 0; i < sums.size(); ++i)
       store_at(result, ir::index(sums[i]), Value{t, {lane(all, static_cast<int>(i))}}, {});

@@ -112,7 +112,7 @@ struct Writer {
   }
 };
 
-// Towards zero, then clamped; NaN gives 0.
+// Toward zero, then clamped; NaN gives 0.
 Number float_to_integer(const Writer& from, Type to, Number x) {
   if (ir::is_narrow(from.type)) {
     const Writer wide = from.of(f32);

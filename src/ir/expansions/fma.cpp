@@ -16,7 +16,7 @@ Expr through_f64(const Term& x, const Term& y, const Term& z) {
   const Term bits = s.bits_as(i64), zero = lost.real(lost.type(), 0);
   const Term below = lost<zero, above = lost> zero;
   const Term inexact = either(below, above);  // false for the NaN that infinities leave
-  // towards what was lost: away from zero when it has the sign of the sum
+  // toward what was lost: away from zero when it has the sign of the sum
   const Term same_sign = test(Op::ge, bits ^ lost.bits_as(i64), bits.number(0));
   const Term odd = bits + select(same_sign, bits.number(1), bits.number(-1));
   return select(both(inexact, (bits & 1) == 0), odd, bits).bits_as(f64).as(f32).e;
@@ -95,7 +95,7 @@ Term finite(const Number& a, const Number& b, const Number& c) {
   const Term high_sum = product.high + third.high + one_where(low_sum < product.low, zero);
   const Wide sum{select(same, high_sum, select(larger, down.high, back.high)),
                  select(same, low_sum, select(larger, down.low, back.low))};
-  const Term sign = select(larger, product_sign, c.sign), cancelled = (sum.high | sum.low) == 0;
+  const Term sign = select(larger, product_sign, c.sign), canceled = (sum.high | sum.low) == 0;
   // The first bit to the top; the words below it are one sticky bit.
   const Term no_high = sum.high == 0, first_word = select(no_high, sum.low, sum.high);
   const Term clear = first_word.with(Op::clz, first_word.type()) & 63, up_by = below_64(clear);
@@ -112,7 +112,7 @@ Term finite(const Number& a, const Number& b, const Number& c) {
   // the implicit bit, and a carry of rounding, add themselves to the exponent
   const Term magnitude = ((at_least(e, 1) - 1) << 52) + rounded;
   const Term overflows = e.as(i64) > exponents - 1;
-  return select(cancelled, zero, select(overflows, zero.number(exponents << 52), magnitude) | (sign << 63));
+  return select(canceled, zero, select(overflows, zero.number(exponents << 52), magnitude) | (sign << 63));
 }
 
 // Products of zeros, infinities and NaN are as exact apart. So is a sum with a zero or an infinity, once it is known which.

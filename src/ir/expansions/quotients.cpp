@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Quotients and remainders of integers by what machines have: a quotient towards zero, of a divisor that is not 0, and not -1
+// Quotients and remainders of integers by what machines have: a quotient toward zero, of a divisor that is not 0, and not -1
 // under the lowest number. A remainder is x - q y, but of numbers without a sign, whose remainder machines have too.
 //
 //   trunc_div(x, y)   of any y:   select(y == 0, 0, trunc_div(x, select(y == 0 || (x == lowest && y == -1), 1, y)))

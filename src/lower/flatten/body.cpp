@@ -77,7 +77,7 @@ const Facts& Body::facts_under(const Expr& mask) {
 }
 
 // The address of a load, without clamps that no active lane needs: in[min(x + k, W - 1)] at k = 0, in lanes with x < W, is a
-// vector of neighbours.
+// vector of neighbors.
 Body::Address Body::address(ir::Id buffer, const std::vector<Expr>& index, const Expr& mask, bool loads) {
   const Expr whole = place_of_(buffer).address(index);
   Address at{analysis::simplify(whole, facts_)};
@@ -100,7 +100,7 @@ bool Body::in_bounds(const Place& place, const std::vector<Expr>& index, const F
   return true;
 }
 
-// The part of the mask and of the lanes' guards that a load needs. If indices alone keep a load of neighbours inside its
+// The part of the mask and of the lanes' guards that a load needs. If indices alone keep a load of neighbors inside its
 // buffer, conditions on what each lane reads are dropped, so that the interior needs no mask.
 //
 //   select(a(x) > 0 && x > 0, b(x - 1), 0)      b is loaded where x > 0

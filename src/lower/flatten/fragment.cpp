@@ -22,7 +22,7 @@ namespace ashlar::lowering {
 
 namespace {
 
-// What two registers in a row do, as one statement on vectors of two: the same, at addresses that are the same or neighbours.
+// What two registers in a row do, as one statement on vectors of two: the same, at addresses that are the same or neighbors.
 //
 //   a[0] = x[2 i]                     for e in [0, +2) vectorized
 //   a[1] = x[2 i + 1]        ->         a[e] = x[2 i + e]

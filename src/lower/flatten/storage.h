@@ -26,7 +26,7 @@ struct Lane {  // a vectorized loop around an alloc
 // Registers of the lanes of a warp (Scope::fragment): a grid of tiles, row-major, the registers of one tile after those of the
 // tile before. An address is over the number of the tile; which register of it is known where the access stands.
 struct FragmentPlace {
-  std::vector<std::int64_t> shape, stride;  // by dimension: elements of a tile; tiles between neighbours
+  std::vector<std::int64_t> shape, stride;  // by dimension: elements of a tile; tiles between neighbors
   std::int64_t registers = 0;               // of a tile, in each lane
   ir::Id lane = 0;                          // the variable of the access that tells lanes apart
   std::int64_t reg = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arguments of which a vector takes whole small rows, rgb[y, x, 3]: how far apart rows lie the caller says, and nearly always
-// it is as far as they are long. Where that would make neighbours of a vector's elements, the nest has a version for it:
+// it is as far as they are long. Where that would make neighbors of a vector's elements, the nest has a version for it:
 //
 //   if rgb_stride1 == 3
-//     out[ramp48(..)] = rgb[ramp48(..)]                                       neighbours
+//     out[ramp48(..)] = rgb[ramp48(..)]                                       neighbors
 //   else
 //     out[ramp48(..)] = rgb[x48(..) + rgb_stride1 * (ramp48(0, 1) / 3) + ..]  lanes that lie anywhere
 //

@@ -251,7 +251,7 @@ Facts facts_of(const ir::Kernel& k) {
   return analysis::facts_of_arguments(p);
 }
 
-void specialise_interior(ir::Kernel& kernel, const LowerOptions& options) {
+void specialize_interior(ir::Kernel& kernel, const LowerOptions& options) {
   const Facts facts = facts_of(kernel);
   Tiles(kernel, options).visit(kernel.body, TileContext{facts});
   skip_empty(kernel.body, facts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Remainders by a Symbol of what lies within a period of its range are chosen, not divided: a border that is wrapped or
-// mirrored, the neighbour of the last cell of a torus.
+// mirrored, the neighbor of the last cell of a torus.
 //
 //   (x - 1) % W       with 0 <= x < W             select(x - 1 < 0, x - 1 + W, x - 1)
 //   (c + 1) % W       with 0 <= c < W             select(c + 1 < W, c + 1, c + 1 - W)

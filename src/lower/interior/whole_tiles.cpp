@@ -258,7 +258,7 @@ void visit(ir::Kernel& k, std::vector<KStmt>& list, const Facts& facts, const an
 
 }  // namespace
 
-void specialise_whole_tiles(ir::Kernel& k) {
+void specialize_whole_tiles(ir::Kernel& k) {
   each_launch(k, [&](KStmt& s, const Facts& facts) {
     auto& launch = s.get<ir::KLaunch>();
     if (launch.thread) visit(k, launch.body, facts, {launch.thread, {ir::index(0), ir::index(launch.threads - 1)}});

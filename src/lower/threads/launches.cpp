@@ -17,7 +17,7 @@
 // its own is told apart in its address. Where a reduction over threads hands each the parts of all, the tree of
 // analysis/thread_tree.h is put in.
 //
-// So loops keep a body that all threads reach, and `synchronise` can put barriers into it.
+// So loops keep a body that all threads reach, and `synchronize` can put barriers into it.
 #include <algorithm>
 #include <optional>
 #include <utility>

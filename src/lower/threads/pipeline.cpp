@@ -8,7 +8,7 @@
 //                                         use A[k % 2]
 //
 // The one barrier of an iteration serves twice: what was loaded for it is seen by all, and what the last iteration read may be
-// overwritten. `synchronise` tells the buffers of a ring apart by their slots. Asynchronous copies are committed a load at a
+// overwritten. `synchronize` tells the buffers of a ring apart by their slots. Asynchronous copies are committed a load at a
 // time; before iteration k each thread waits until at most the latest stages - 2 of its loads are pending.
 //
 // A copy is a store of what is loaded from global memory, with 0 where a mask or a select says that there is nothing.
@@ -232,7 +232,7 @@ class Pipeliner {
   }
 
   [[noreturn]] static void refuse(const Ring& ring, const std::string& found) {
-    ashlar::refuse("pipeline", "copies of 4, 8 or 16 bytes from neighbours to neighbours, where async_copy is asked for", found,
+    ashlar::refuse("pipeline", "copies of 4, 8 or 16 bytes from neighbors to neighbors, where async_copy is asked for", found,
                    ring.where);
   }
 
@@ -298,7 +298,7 @@ class Pipeliner {
     return for_stmt(std::move(lanes), where);
   }
 
-  // The lanes of a vector that copies neighbours to neighbours: one copy.
+  // The lanes of a vector that copies neighbors to neighbors: one copy.
   KStmt vector_copy(KFor loop, Where where, const Ring& ring, const Facts& facts) {
     std::int64_t lanes = 0;
     if (!ir::is_int(loop.extent, &lanes) || loop.body.size() != 1) refuse(ring, "several statements in a vector");
@@ -320,7 +320,7 @@ class Pipeliner {
       const Expr step = ir::sub(ir::substitute(e, {{loop.var, ir::add(v, ir::index(1))}}), e);
       return ir::is_int(analysis::simplify(step, but_last), 1);
     };
-    if (!follows(only.address) || !follows(ir::args_of(from.load)[0])) refuse(ring, "lanes that are no neighbours");
+    if (!follows(only.address) || !follows(ir::args_of(from.load)[0])) refuse(ring, "lanes that are no neighbors");
     if (!from.when.empty() && ir::uses_var(from.when, loop.var)) {
       // each condition holds for all lanes if it does for the first
       const auto all_or_none = [&](const auto& self, const Expr& e) -> bool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The axes along which the threads of a block stand, from the one whose neighbours have neighbouring numbers: x, y, z, lane,
+// The axes along which the threads of a block stand, from the one whose neighbors have neighboring numbers: x, y, z, lane,
 // warp.
 #include <array>
 #include <vector>
@@ -11,7 +11,7 @@ namespace ashlar::lowering {
 
 struct ThreadAxes {
   struct Place {
-    std::int64_t extent = 1, below = 1;  // threads along it; between neighbours
+    std::int64_t extent = 1, below = 1;  // threads along it; between neighbors
     Expr number;                         // of this thread along it, over `thread`; a constant 0 where the extent is 1
   };
   std::array<Place, 5> places;

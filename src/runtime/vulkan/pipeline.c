@@ -54,7 +54,7 @@ static bool offers(const VkPhysicalDeviceFloatControlsProperties* f, uint32_t mo
   }
 }
 
-/* Whether a device that offers a behaviour for one width takes it beside another one for the other width: some have one setting
+/* Whether a device that offers a behavior for one width takes it beside another one for the other width: some have one setting
  * for all of them (VkShaderFloatControlsIndependence). */
 static bool independent(const VkPhysicalDeviceFloatControlsProperties* f, uint32_t mode) {
   return mode == kDenormPreserve    ? f->denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE
@@ -85,7 +85,7 @@ bool ashlar_vulkan_keeps_halves(const VkPhysicalDeviceFloatControlsProperties* f
   return true;
 }
 
-/* A module asks for the behaviour of floats that docs/codegen.md promises; what the device does not offer is left out. Returns
+/* A module asks for the behavior of floats that docs/codegen.md promises; what the device does not offer is left out. Returns
  * how many words remain. */
 static size_t keep_what_is_offered(const VkPhysicalDeviceFloatControlsProperties* f, const uint32_t* words, size_t count,
                                    uint32_t* kept) {

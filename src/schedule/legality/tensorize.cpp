@@ -78,7 +78,7 @@ bool lies_in(const Context& c, const ir::Buffer& b, const ir::Intrinsic& f, cons
   return b.scope == Scope::stack || (b.scope == Scope::registers && ir::by_value(f, back_end_of(c.target), o));
 }
 
-// Behind the address that each lane gives lies its run: neighbours, from a multiple of the run's length on.
+// Behind the address that each lane gives lies its run: neighbors, from a multiple of the run's length on.
 void prove_runs(const Context& c, const Stmt& loop, const ir::Intrinsic& f, const Operand& o, const analysis::TileSite& tile) {
   constexpr Id lane_id = Id{1} << 59, distance_id = lane_id + 1;
   const Expr lane = ir::var(lane_id, "lane"), distance = ir::var(distance_id, "distance");
@@ -94,7 +94,7 @@ void prove_runs(const Context& c, const Stmt& loop, const ir::Intrinsic& f, cons
              element = analysis::address_in_tile(c.p, tile, runs.at, facts);
   if (first.empty()) c.refuse(at + " in storage of known size", b.name + ", whose box has no bound");
   if (const Expr behind = analysis::simplify(ir::sub(element, first), facts); !ir::same(behind, distance))
-    c.refuse("runs of " + std::to_string(runs.run) + " neighbours behind the addresses of " + at,
+    c.refuse("runs of " + std::to_string(runs.run) + " neighbors behind the addresses of " + at,
              b.name + ", whose elements lie " + ir::text(behind) + " behind them");
   const analysis::Congruence m = analysis::congruence(first, facts);
   if (m.modulus % runs.run != 0 || m.remainder % runs.run != 0)
@@ -123,15 +123,15 @@ void prove_tile(const Context& c, const Stmt& loop, const ir::Intrinsic& f, cons
   for (std::size_t d = 0; d < tile.extents.size(); ++d) {
     const std::string along = "dimension " + std::to_string(d) + " of " + at;
     if (place.strides[d].empty())
-      c.refuse("one distance between neighbours along " + along, b.name + " in a layout that has several (a ring, a swizzle)");
+      c.refuse("one distance between neighbors along " + along, b.name + " in a layout that has several (a ring, a swizzle)");
     if (ir::names_stride(f, back_end, o, d) || is_dense(tile, place, d)) continue;
     if (value && ir::is_int(place.strides[d])) continue;
     if (value)
-      c.refuse("a constant distance between neighbours along " + along + ", which " + f.name + " takes by value",
-               b.name + " with neighbours " + ir::text(place.strides[d]) + " apart");
+      c.refuse("a constant distance between neighbors along " + along + ", which " + f.name + " takes by value",
+               b.name + " with neighbors " + ir::text(place.strides[d]) + " apart");
     c.refuse("a tile without gaps along " + along + " ({" + o.name + ".stride" + std::to_string(d) +
                  "} in its text would take any distance)",
-             b.name + " with neighbours " + ir::text(place.strides[d]) + " apart");
+             b.name + " with neighbors " + ir::text(place.strides[d]) + " apart");
   }
   const std::int64_t align = o.scope.limits.align;
   if (align <= 1) return;

@@ -64,7 +64,7 @@ class Writer final : public CppCall {
   Side& side() { return sides_[at_]; }
   const Side& side() const { return sides_[at_]; }
   bool is_own(std::size_t handle) const { return !at_ || std::count(own_.begin(), own_.end(), handle); }
-  void specialised(cpp::Line&, const Step&);
+  void specialized(cpp::Line&, const Step&);
 
   const Target& target_;
   cpp::Names names_;
@@ -306,7 +306,7 @@ void Writer::results(cpp::Line& line, const Step& done) {
 }
 
 // A variant that was made: a side of its own.
-void Writer::specialised(cpp::Line& line, const Step& step) {
+void Writer::specialized(cpp::Line& line, const Step& step) {
   if (line.replays) throw InternalError("a condition of specialize that the language has no words for");
   line.type = "Schedule&", line.single = true;
   line.binds.push_back(names_.handle("variant", ""));
@@ -341,7 +341,7 @@ CppText Writer::run(const std::vector<Step>& steps, std::string_view function) {
     if (takes_next)
       ++k;
     else if (gives_of(done) == Gives::variant)
-      specialised(line, done);
+      specialized(line, done);
     else
       results(line, done);
     lines_.push_back(std::move(line));

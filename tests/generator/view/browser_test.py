@@ -183,7 +183,7 @@ def run(browser, name, panes):
     last = browser.evaluate("runPane.frames - 1")
     expect(browser.evaluate("runPane.frame"), last, f"{name}: End")
     browser.key("Home")
-    # A point of the first stage that is drawn has another colour when it is computed than before.
+    # A point of the first stage that is drawn has another color when it is computed than before.
     pixels = "document.querySelector('#pane-run canvas').toDataURL()"
     before = browser.evaluate(pixels)
     browser.key("End")

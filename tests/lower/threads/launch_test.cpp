@@ -106,7 +106,7 @@ TEST_CASE("virtual threads") {
 namespace {
 
 // total = the sum of all x; mean = total / N, which has no loops; y = x - mean.
-struct Centred {
+struct Centered {
   lang::DefinitionScope scope;
   Symbol N{"N", {.min = 1}};
   Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
@@ -118,14 +118,14 @@ struct Centred {
 
   lang::Built build() {
     lang::bind(y, compute("y", {N}, [&](Var i) { return x(i) - mean(); }));
-    return lang::build_program("centred", {x, y});
+    return lang::build_program("centered", {x, y});
   }
 };
 
 }  // namespace
 
 TEST_CASE("a reduction by one block, a stage without loops, and blocks that read both") {
-  Centred p;
+  Centered p;
   auto [ko, ki] = p.s[p.total].split(p.s[p.total].reduction(), 32);
   p.s[p.total].cross_thread_reduce(ki).bind(ki, gpu::thread_x);
   auto [io, ii] = p.s[p.y].split(p.s[p.y].spatial<1>()[0], 64);

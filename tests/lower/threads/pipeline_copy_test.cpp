@@ -1,4 +1,4 @@
-// Asynchronous copies of a pipeline: vectors of neighbours become one copy of 4, 8 or 16 bytes where addresses are known to be
+// Asynchronous copies of a pipeline: vectors of neighbors become one copy of 4, 8 or 16 bytes where addresses are known to be
 // multiples of that, and are refused, at the pipeline's line, where they are not.
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang.h>

@@ -1,4 +1,4 @@
-// The synchronisation that lowering puts in is enough, and all needed: a kernel runs in race mode without a report; without one
+// The synchronization that lowering puts in is enough, and all needed: a kernel runs in race mode without a report; without one
 // of its barriers, waits or commits, or with a wait that leaves one more group pending, or with a barrier of the warp where one
 // of the block stood, it is reported, or computes something else.
 #include <ashlar/schedule/step.h>

@@ -134,7 +134,7 @@ TEST_CASE("into shared memory, and inside a loop") {
   Axis k{"k", N};
   Tensor total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k); });
   lang::bind(z, compute("z", {M, N}, [&](Var i, Var j) { return x(i, j) - total(i); }));
-  lang::Built built = lang::build_program("centred", {x, z});
+  lang::Built built = lang::build_program("centered", {x, z});
   Schedule s(built, Target::parse("vulkan"));
   auto [i, j] = s[z].spatial<2>();
   auto [io, ii] = s[z].split(i, 4);

@@ -51,7 +51,7 @@ bool races(const ir::Program& algorithm, const ir::Kernel& kernel, const Sizes& 
   try {
     interp::run(kernel, run, options);
   } catch (const interp::RunError& e) {
-    return e.kind == interp::RunError::Kind::race || e.kind == interp::RunError::Kind::uninitialised;
+    return e.kind == interp::RunError::Kind::race || e.kind == interp::RunError::Kind::uninitialized;
   }
   return false;
 }

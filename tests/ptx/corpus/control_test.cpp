@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// References of kernels/control.cu. Each runs twice: as nvcc optimises, and as -G leaves it: locals in memory, nothing inlined.
+// References of kernels/control.cu. Each runs twice: as nvcc optimizes, and as -G leaves it: locals in memory, nothing inlined.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ u32 bits(i32 v) { return static_cast<u32>(v); }
 i32 number(u32 v) { return static_cast<i32>(v); }
 
 template <class F>
-void optimised_and_not(std::uint64_t seed, F test) {
+void optimized_and_not(std::uint64_t seed, F test) {
   for (const char* file : {"control", "control_debug"}) {
     Corpus c(file, seed);
     INFO(std::string(file));
@@ -34,7 +34,7 @@ void optimised_and_not(std::uint64_t seed, F test) {
 }
 
 TEST_CASE("calls") {
-  optimised_and_not(21, [](Corpus& c) {
+  optimized_and_not(21, [](Corpus& c) {
     const std::size_t n = 333;
     const auto a = edgy_values<i32>(c.rng, n);
     const auto f = random_values<float>(c.rng, n, -1000, 1000);
@@ -67,7 +67,7 @@ TEST_CASE("calls") {
 }
 
 TEST_CASE("recursion") {
-  optimised_and_not(22, [](Corpus& c) {
+  optimized_and_not(22, [](Corpus& c) {
     const std::size_t n = 75;
     const auto fibonacci = [](std::size_t k) {
       u32 p = 0, q = 1;
@@ -85,7 +85,7 @@ TEST_CASE("recursion") {
 }
 
 TEST_CASE("pointers to functions, virtual functions") {
-  optimised_and_not(23, [](Corpus& c) {
+  optimized_and_not(23, [](Corpus& c) {
     const std::size_t n = 260;
     const auto a = edgy_values<i32>(c.rng, n), b = edgy_values<i32>(c.rng, n);
     const auto out = c.make<i32>(2 * n);
@@ -105,7 +105,7 @@ TEST_CASE("pointers to functions, virtual functions") {
 }
 
 TEST_CASE("cases") {
-  optimised_and_not(24, [](Corpus& c) {
+  optimized_and_not(24, [](Corpus& c) {
     const std::size_t n = 500;
     std::vector<i32> a(n);
     for (i32& v : a) v = static_cast<i32>(c.rng.below(14)) - 1;
@@ -139,7 +139,7 @@ TEST_CASE("cases") {
 }
 
 TEST_CASE("branches by an index") {
-  optimised_and_not(32, [](Corpus& c) {
+  optimized_and_not(32, [](Corpus& c) {
     const std::size_t n = 222;
     const auto a = edgy_values<u32>(c.rng, n), b = edgy_values<u32>(c.rng, n);
     const auto out = c.make<u32>(n);
@@ -152,7 +152,7 @@ TEST_CASE("branches by an index") {
 }
 
 TEST_CASE("loops") {
-  optimised_and_not(25, [](Corpus& c) {
+  optimized_and_not(25, [](Corpus& c) {
     const std::size_t n = 190;
     std::vector<u32> a(n);
     for (u32& v : a) v = 1 + static_cast<u32>(c.rng.below(5000));
@@ -182,7 +182,7 @@ TEST_CASE("loops") {
 }
 
 TEST_CASE("mandelbrot") {
-  optimised_and_not(26, [](Corpus& c) {
+  optimized_and_not(26, [](Corpus& c) {
     const i32 width = 61, height = 37, most = 60;
     const auto out = c.make<i32>(static_cast<std::size_t>(width * height));
     c.launch("mandelbrot", {.grid = {4, 5, 1}, .block = {16, 8, 1}}, out, width, height, most);
@@ -203,7 +203,7 @@ TEST_CASE("mandelbrot") {
 }
 
 TEST_CASE("arrays of a thread") {
-  optimised_and_not(27, [](Corpus& c) {
+  optimized_and_not(27, [](Corpus& c) {
     const std::size_t n = 130;
     const auto a = edgy_values<i32>(c.rng, n);
     const auto sorted = [&](std::size_t i) {
@@ -222,7 +222,7 @@ TEST_CASE("arrays of a thread") {
 }
 
 TEST_CASE("variables of the module") {
-  optimised_and_not(28, [](Corpus& c) {
+  optimized_and_not(28, [](Corpus& c) {
     const std::size_t n = 150;
     const auto a = edgy_values<i32>(c.rng, n);
     const double scale = 1.75;
@@ -263,7 +263,7 @@ struct Pair {
 static_assert(sizeof(Packed) == 24 && sizeof(Pair) == 48);
 
 TEST_CASE("structures") {
-  optimised_and_not(29, [](Corpus& c) {
+  optimized_and_not(29, [](Corpus& c) {
     const std::size_t n = 97;
     std::vector<Packed> in(n);
     std::memset(in.data(), 0, n * sizeof(Packed));
@@ -302,7 +302,7 @@ TEST_CASE("structures") {
 }
 
 TEST_CASE("bytes") {
-  optimised_and_not(30, [](Corpus& c) {
+  optimized_and_not(30, [](Corpus& c) {
     const std::size_t n = 111;
     const auto in = edgy_values<u8>(c.rng, 3 * n + 1);
     const auto out = c.make<u8>(3 * n);
@@ -326,7 +326,7 @@ TEST_CASE("bytes") {
 }
 
 TEST_CASE("printf") {
-  optimised_and_not(31, [](Corpus& c) {
+  optimized_and_not(31, [](Corpus& c) {
     const std::size_t n = 9;
     const auto a = edgy_values<i32>(c.rng, n);
     const ptx::Report r = c.launch("says", grid_of(n, 32), c.put(a), i32(n));

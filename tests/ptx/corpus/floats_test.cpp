@@ -17,18 +17,18 @@ using i64 = std::int64_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 constexpr ShortFloat kSingle{8, 23, true};
-constexpr Towards kModes[] = {Towards::kEven, Towards::kZero, Towards::kUp, Towards::kDown};
+constexpr Toward kModes[] = {Toward::kEven, Toward::kZero, Toward::kUp, Toward::kDown};
 
-float single(double v, Towards t = Towards::kEven) { return std::bit_cast<float>(encoded(v, kSingle, t)); }
-float sum(double a, double b, double c, Towards t) {  // a * b + c; of opposite numbers +0, rounded down -0
+float single(double v, Toward t = Toward::kEven) { return std::bit_cast<float>(encoded(v, kSingle, t)); }
+float sum(double a, double b, double c, Toward t) {  // a * b + c; of opposite numbers +0, rounded down -0
   const double v = fused(a, b, c);
-  return v == 0 && t == Towards::kDown && std::signbit(a * b) != std::signbit(c) ? -0.0f : single(v, t);
+  return v == 0 && t == Toward::kDown && std::signbit(a * b) != std::signbit(c) ? -0.0f : single(v, t);
 }
-float quotient(double a, double b, Towards t) {
+float quotient(double a, double b, Toward t) {
   const double q = a / b;
   return single(std::isfinite(q) && std::isfinite(b) ? to_odd(q, std::fma(-q, b, a) * (b < 0 ? -1 : 1)) : q, t);
 }
-float root(double a, Towards t) {
+float root(double a, Toward t) {
   const double r = std::sqrt(a);
   return single(std::isfinite(r) ? to_odd(r, std::fma(-r, r, a)) : r, t);
 }
@@ -57,7 +57,7 @@ TEST_CASE("f32 to the bit") {
   for (std::size_t i = 0; i < n; i += 13) b[i] = a[i];
   const auto x = [&](std::size_t i) { return a[i]; };
   const auto y = [&](std::size_t i) { return b[i]; };
-  const Towards even = Towards::kEven;
+  const Toward even = Toward::kEven;
   const std::vector<Row<float>> rows = {
       {"sqrt", [&](auto i) { return root(x(i), even); }},
       {"fmod", [&](auto i) { return std::fmod(x(i), y(i)); }},
@@ -113,17 +113,17 @@ TEST_CASE("f32 in all roundings") {
   for (std::size_t i = 0; i < n; i += 17) b[i] = -a[i];
   for (std::size_t i = 5; i < n; i += 19) d[i] = -a[i] * b[i];
   std::vector<Row<float>> rows;
-  const auto row = [&](const char* name, Towards t, std::function<float(double, double, double, Towards)> f) {
+  const auto row = [&](const char* name, Toward t, std::function<float(double, double, double, Toward)> f) {
     rows.push_back({name, [&, t, f](std::size_t i) { return f(a[i], b[i], d[i], t); }});
   };
-  for (const Towards t : kModes) row("add", t, [](double x, double y, double, Towards m) { return sum(x, 1, y, m); });
-  for (const Towards t : {Towards::kZero, Towards::kUp})
-    row("sub", t, [](double x, double y, double, Towards m) { return sum(x, 1, -y, m); });
-  for (const Towards t : kModes) row("mul", t, [](double x, double y, double, Towards m) { return single(x * y, m); });
-  for (const Towards t : kModes) row("fma", t, [](double x, double y, double z, Towards m) { return sum(x, y, z, m); });
-  for (const Towards t : kModes) row("div", t, [](double x, double y, double, Towards m) { return quotient(x, y, m); });
-  for (const Towards t : kModes) row("rcp", t, [](double x, double, double, Towards m) { return quotient(1, x, m); });
-  for (const Towards t : kModes) row("sqrt", t, [](double x, double, double, Towards m) { return root(x, m); });
+  for (const Toward t : kModes) row("add", t, [](double x, double y, double, Toward m) { return sum(x, 1, y, m); });
+  for (const Toward t : {Toward::kZero, Toward::kUp})
+    row("sub", t, [](double x, double y, double, Toward m) { return sum(x, 1, -y, m); });
+  for (const Toward t : kModes) row("mul", t, [](double x, double y, double, Toward m) { return single(x * y, m); });
+  for (const Toward t : kModes) row("fma", t, [](double x, double y, double z, Toward m) { return sum(x, y, z, m); });
+  for (const Toward t : kModes) row("div", t, [](double x, double y, double, Toward m) { return quotient(x, y, m); });
+  for (const Toward t : kModes) row("rcp", t, [](double x, double, double, Toward m) { return quotient(1, x, m); });
+  for (const Toward t : kModes) row("sqrt", t, [](double x, double, double, Toward m) { return root(x, m); });
   const auto out = c.make<float>(rows.size() * n);
   c.launch("rounded_32", grid_of(n, 64), c.put(a), c.put(b), c.put(d), out, i32(n));
   expect_rows("rounded_32", c.get(out), n, rows);
@@ -264,18 +264,18 @@ TEST_CASE("integers to floats, and between floats") {
   };
   const auto u = [&](std::size_t i) { return static_cast<u64>(l[i]); };
   const std::vector<Row<float>> rows = {{"int rn", [&](auto i) { return single(k[i]); }},
-                                        {"int rz", [&](auto i) { return single(k[i], Towards::kZero); }},
-                                        {"int ru", [&](auto i) { return single(k[i], Towards::kUp); }},
-                                        {"int rd", [&](auto i) { return single(k[i], Towards::kDown); }},
+                                        {"int rz", [&](auto i) { return single(k[i], Toward::kZero); }},
+                                        {"int ru", [&](auto i) { return single(k[i], Toward::kUp); }},
+                                        {"int rd", [&](auto i) { return single(k[i], Toward::kDown); }},
                                         {"unsigned rn", [&](auto i) { return single(static_cast<u32>(k[i])); }},
-                                        {"unsigned ru", [&](auto i) { return single(static_cast<u32>(k[i]), Towards::kUp); }},
+                                        {"unsigned ru", [&](auto i) { return single(static_cast<u32>(k[i]), Toward::kUp); }},
                                         {"long long rn", [&](auto i) { return single(odd(l[i])); }},
-                                        {"long long rz", [&](auto i) { return single(odd(l[i]), Towards::kZero); }},
-                                        {"unsigned long long ru", [&](auto i) { return single(odd(u(i)), Towards::kUp); }},
+                                        {"long long rz", [&](auto i) { return single(odd(l[i]), Toward::kZero); }},
+                                        {"unsigned long long ru", [&](auto i) { return single(odd(u(i)), Toward::kUp); }},
                                         {"double rn", [&](auto i) { return single(d[i]); }},
-                                        {"double rz", [&](auto i) { return single(d[i], Towards::kZero); }},
-                                        {"double ru", [&](auto i) { return single(d[i], Towards::kUp); }},
-                                        {"double rd", [&](auto i) { return single(d[i], Towards::kDown); }}};
+                                        {"double rz", [&](auto i) { return single(d[i], Toward::kZero); }},
+                                        {"double ru", [&](auto i) { return single(d[i], Toward::kUp); }},
+                                        {"double rd", [&](auto i) { return single(d[i], Toward::kDown); }}};
   const std::vector<Row<double>> wide = {
       {"int", [&](auto i) { return double(k[i]); }},
       {"unsigned", [&](auto i) { return double(static_cast<u32>(k[i])); }},

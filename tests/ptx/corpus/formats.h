@@ -21,7 +21,7 @@ struct ShortFloat {
 };
 constexpr ShortFloat kHalf{5, 10, true}, kBrain{8, 7, true}, kTensor32{8, 10, true}, kE4{4, 3, false}, kE5{5, 2, true};
 
-enum class Towards { kEven, kZero, kUp, kDown };
+enum class Toward { kEven, kZero, kUp, kDown };
 
 inline double decoded(std::uint32_t bits, const ShortFloat& f) {
   const std::uint32_t body = bits & (f.sign() - 1), exponent = body >> f.mantissa, rest = body & ((1u << f.mantissa) - 1);
@@ -36,11 +36,11 @@ inline double decoded(std::uint32_t bits, const ShortFloat& f) {
   return bits & f.sign() ? -v : v;
 }
 
-inline std::uint32_t encoded(double v, const ShortFloat& f, Towards towards = Towards::kEven, bool finite = false) {
+inline std::uint32_t encoded(double v, const ShortFloat& f, Toward toward = Toward::kEven, bool finite = false) {
   if (std::isnan(v)) return f.nan();
   const std::uint32_t sign = std::signbit(v) ? f.sign() : 0;
   const double a = std::fabs(v);
-  const bool away = towards == Towards::kUp ? sign == 0 : towards == Towards::kDown && sign != 0;
+  const bool away = toward == Toward::kUp ? sign == 0 : toward == Toward::kDown && sign != 0;
   std::uint32_t body;
   if (std::isinf(v)) {
     body = f.sign();  // above all
@@ -50,16 +50,16 @@ inline std::uint32_t encoded(double v, const ShortFloat& f, Towards towards = To
     const int least = 1 - f.bias() - f.mantissa, quantum = std::max(std::ilogb(a) - f.mantissa, least);
     const double q = std::ldexp(a, -quantum), whole = std::floor(q), rest = q - whole;
     double n = whole;
-    if (towards == Towards::kEven)
+    if (toward == Toward::kEven)
       n += rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2) != 0);
     else
       n += away && rest > 0;
     const double patterns = std::ldexp(quantum - least, f.mantissa) + n;
     body = patterns > f.largest() ? f.largest() + 1 : static_cast<std::uint32_t>(patterns);
   }
-  if (body > f.largest()) {  // infinity, unless rounded towards zero or held to what is finite
+  if (body > f.largest()) {  // infinity, unless rounded toward zero or held to what is finite
     const bool stays =
-        finite || !f.infinities || (!std::isinf(v) && (towards == Towards::kZero || (towards != Towards::kEven && !away)));
+        finite || !f.infinities || (!std::isinf(v) && (toward == Toward::kZero || (toward != Toward::kEven && !away)));
     body = stays ? f.largest() : f.infinity();
   }
   return sign | body;

@@ -167,25 +167,25 @@ void half_conversions(Corpus& c) {
     f[i] = static_cast<float>(std::ldexp(c.rng.between(-2, 2), static_cast<int>(c.rng.below(44)) - 28));
   for (std::size_t i = 0; i < n; i += 7)
     f[i] = static_cast<float>(decoded(a[i], kHalf) + 0x1p-12), a[i] = static_cast<u16>(a[i] | 0x5800);
-  const auto V = [&](const char* name, std::function<double(std::size_t)> v, Towards t = Towards::kEven) {
+  const auto V = [&](const char* name, std::function<double(std::size_t)> v, Toward t = Toward::kEven) {
     return Row<u16>{name, [v, t](std::size_t i) { return static_cast<u16>(encoded(v(i), kHalf, t)); }};
   };
   const std::vector<Row<u16>> rows = {
       V("float rn", [&](auto i) { return double(f[i]); }),
       V(
-          "float rz", [&](auto i) { return double(f[i]); }, Towards::kZero),
+          "float rz", [&](auto i) { return double(f[i]); }, Toward::kZero),
       V(
-          "float ru", [&](auto i) { return double(f[i]); }, Towards::kUp),
+          "float ru", [&](auto i) { return double(f[i]); }, Toward::kUp),
       V(
-          "float rd", [&](auto i) { return double(f[i]); }, Towards::kDown),
+          "float rd", [&](auto i) { return double(f[i]); }, Toward::kDown),
       V("double", [&](auto i) { return d[i]; }),
       V("int rn", [&](auto i) { return double(k[i]); }),
       V(
-          "int rz", [&](auto i) { return double(k[i]); }, Towards::kZero),
+          "int rz", [&](auto i) { return double(k[i]); }, Toward::kZero),
       V(
-          "unsigned ru", [&](auto i) { return double(static_cast<u32>(k[i])); }, Towards::kUp),
+          "unsigned ru", [&](auto i) { return double(static_cast<u32>(k[i])); }, Toward::kUp),
       V(
-          "short rd", [&](auto i) { return double(static_cast<std::int16_t>(k[i])); }, Towards::kDown),
+          "short rd", [&](auto i) { return double(static_cast<std::int16_t>(k[i])); }, Toward::kDown),
       V("long long rn", [&](auto i) { return double(k[i]) * double(k[i]); }),
   };
   const auto v = [&](std::size_t i) { return decoded(a[i], kHalf); };
@@ -265,8 +265,8 @@ void brains(Corpus& c) {
   const std::vector<float> f = any_floats<float>(c.rng, 2 * n);
   const auto x = [&](std::size_t i) { return t.x(i); };
   const auto y = [&](std::size_t i) { return t.y(i); };
-  const auto V = [&](const char* name, Towards towards) {
-    return Row<u16>{name, [&f, towards](std::size_t i) { return static_cast<u16>(encoded(double(f[i]), kBrain, towards)); }};
+  const auto V = [&](const char* name, Toward toward) {
+    return Row<u16>{name, [&f, toward](std::size_t i) { return static_cast<u16>(encoded(double(f[i]), kBrain, toward)); }};
   };
   const std::vector<Row<u16>> rows = {
       t.row("add", [&](auto i) { return fused(x(i), 1, y(i)); }),
@@ -279,9 +279,9 @@ void brains(Corpus& c) {
       t.row("min", [&](auto i) { return least(x(i), y(i)); }),
       t.row("max", [&](auto i) { return most(x(i), y(i)); }),
       t.row("max.NaN", [&](auto i) { return std::isnan(x(i)) || std::isnan(y(i)) ? kNothing : most(x(i), y(i)); }),
-      V("float rn", Towards::kEven),
-      V("float rz", Towards::kZero),
-      V("float ru", Towards::kUp),
+      V("float rn", Toward::kEven),
+      V("float rz", Toward::kZero),
+      V("float ru", Toward::kUp),
       {"lt", [&](auto i) { return u16(x(i) < y(i)); }},
       {"geu", [&](auto i) { return u16(!(x(i) < y(i))); }},
       {"to short", [&](auto i) { return static_cast<u16>(whole<std::int16_t>(std::trunc(x(i)))); }},
@@ -326,7 +326,7 @@ void f8(Corpus& c) {
   }
   const auto V = [](const char* name, const ShortFloat& g, std::function<double(std::size_t)> v) {
     return Row<u8>{name, [g, v](std::size_t i) {
-                     const u32 bits = encoded(v(i), g, Towards::kEven, true);
+                     const u32 bits = encoded(v(i), g, Toward::kEven, true);
                      return static_cast<u8>(bits);
                    }};
   };

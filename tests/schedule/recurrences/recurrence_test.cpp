@@ -140,7 +140,7 @@ TEST_CASE("on a device rows are threads, and each runs through its own steps") {
        {"t of y, which is bound", "y[0, 1] reads out1[0, 0]"});
   s[m.state[0]].bind(r, gpu::thread_x);
   // Steps outside, points of a step in the threads of a block, which wait for one another between steps; a thread of its own
-  // for all steps of a point is too early or too late for its neighbours.
+  // for all steps of a point is too early or too late for its neighbors.
   Schedule d(h.built, Target::parse("vulkan"));
   auto [i, steps] = d[h.state[0]].spatial<2>();
   auto [io, ii] = d[h.state[0]].split(i, 1);

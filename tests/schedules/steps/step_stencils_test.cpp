@@ -9,7 +9,7 @@ using namespace by_default_test;
 
 namespace {
 
-// Four neighbours on a torus, `steps` times.
+// Four neighbors on a torus, `steps` times.
 Tensor heat(const Tensor& x, const Expr& H, const Expr& W) {
   return recur(
       "u", {6, H, W}, Along{0}, Lag{1}, [&](Var, Var y, Var c) { return x(y, c); },
@@ -20,7 +20,7 @@ Tensor heat(const Tensor& x, const Expr& H, const Expr& W) {
       });
 }
 
-// Of bytes: alive with three neighbours in the row above and beside it, or with two and alive before.
+// Of bytes: alive with three neighbors in the row above and beside it, or with two and alive before.
 Tensor automaton(const Tensor& x, const Expr& H, const Expr& W) {
   return recur(
       "cells", {4, H, W}, Along{0}, Lag{1}, [&](Var, Var y, Var c) { return x(y, c) & 1; },
@@ -33,7 +33,7 @@ Tensor automaton(const Tensor& x, const Expr& H, const Expr& W) {
 
 }  // namespace
 
-TEST_CASE("by default: steps on a torus, of extents that a call decides, read neighbours inside and divide no lanes") {
+TEST_CASE("by default: steps on a torus, of extents that a call decides, read neighbors inside and divide no lanes") {
   for (const bool bytes : {false, true}) {
     CAPTURE(bytes);
     lang::DefinitionScope scope;

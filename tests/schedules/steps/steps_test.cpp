@@ -142,7 +142,7 @@ TEST_CASE("steps by default: what sums in lanes read lies beside each other, row
     const Tensor at = input("at", type, {2, N});
     const Scheduled s({at}, {attracted(at, Expr(3))});
     const std::string lanes = type == f64 ? "8" : "16";
-    CHECK(s.has("weight", "neighbours along i1"));
+    CHECK(s.has("weight", "neighbors along i1"));
     CHECK(s.has("weight", "vectors of " + lanes + " along i1"));
     CHECK(s.has("pull", "sums of a tile of 2 x " + std::string(type == f64 ? "32, " : "64, ") + lanes + " in a vector"));
     s.same({{2, 21}, {4, 2, 21}});

@@ -74,7 +74,7 @@ def _(run):
 
 
 @ct.kernel
-def neighbours(x, n: ConstInt):
+def neighbors(x, n: ConstInt):
     i = ct.bid(0)
     t = ct.load(x, index=(i + 1,), shape=(n,))
     ct.store(x, index=(i,), tile=t + 1)
@@ -82,7 +82,7 @@ def neighbours(x, n: ConstInt):
 
 @fault("a block that reads what another writes", "a race of blocks: store_view_tko", "writes what load_view_tko")
 def _(run):
-    return run(neighbours, (2,), [array(ones(48)), Constant(16)])
+    return run(neighbors, (2,), [array(ones(48)), Constant(16)])
 
 
 @ct.kernel

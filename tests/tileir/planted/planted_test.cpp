@@ -260,10 +260,10 @@ const std::vector<Fault>& faults() {
       {"a token that is announced and is none", "bias", load_view_tko, 1, [](Fields& f) { f.at(0) = 1; }},
       {"a result without its token", "bias", store_view_tko, 1, [](Fields& f) { f.pop_back(); }},
       // attributes
-      {"a sum rounded towards zero", "numbers", addf, 1, set(1, 1)},
+      {"a sum rounded toward zero", "numbers", addf, 1, set(1, 1)},
       {"a product rounded down", "numbers", mulf, 2, set(1, 2)},
-      {"a fused sum rounded towards zero", "softmax", fma, 8, set(1, 1)},
-      {"a quotient rounded towards zero", "integers", divi, 1, set(1, 1)},
+      {"a fused sum rounded toward zero", "softmax", fma, 8, set(1, 1)},
+      {"a quotient rounded toward zero", "integers", divi, 1, set(1, 1)},
       {"a conversion of integers without a sign", "numbers", exti, 2, flipped(0)},
       {"a number without a sign", "numbers", itof, 1, flipped(0)},
       {"a comparison without a sign", "integers", cmpi, 7, flipped(1)},

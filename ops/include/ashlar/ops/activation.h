@@ -52,7 +52,7 @@ Tensor hard_swish(const Tensor& x, Where where = Where::current());
 Tensor threshold(const Tensor& x, Operand above, Operand otherwise, Where where = Where::current());
 // x - tanh(x).
 Tensor tanh_shrink(const Tensor& x, Where where = Where::current());
-// Moves x towards 0 by the given distance: 0 if |x| is smaller.
+// Moves x toward 0 by the given distance: 0 if |x| is smaller.
 Tensor soft_shrink(const Tensor& x, double by = 0.5, Where where = Where::current());
 
 // a sigmoid(b), where a and b are the halves of x along the axis (Dauphin et al., 2017). The extent must be known to be even: a

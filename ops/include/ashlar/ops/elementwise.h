@@ -56,7 +56,7 @@ Tensor sign(const Tensor& x, Where where = Where::current());
 Tensor logical_not(const Tensor& x, Where where = Where::current());
 Tensor bitwise_not(const Tensor& x, Where where = Where::current());
 // Any conversion of the language (docs/ir.md, "Conversions"). Integers wrap; floats round to nearest even. Conversions from
-// floats to integers round towards zero and clamp; NaN becomes 0.
+// floats to integers round toward zero and clamp; NaN becomes 0.
 Tensor cast(const Tensor& x, Type to, Where where = Where::current());
 // Rounds to nearest even, then clamps to the range of the type.
 Tensor saturating_cast(const Tensor& x, Type to, Where where = Where::current());
@@ -72,7 +72,7 @@ Tensor clamp(const Tensor& x, Operand low, Operand high, Where where = Where::cu
 ASHLAR_OPS_BINARY(add, x + y)
 ASHLAR_OPS_BINARY(sub, x - y)
 ASHLAR_OPS_BINARY(mul, x* y)
-ASHLAR_OPS_BINARY(div, x / y)                  // integers round towards negative infinity; docs/ir.md defines division by 0
+ASHLAR_OPS_BINARY(div, x / y)                  // integers round toward negative infinity; docs/ir.md defines division by 0
 ASHLAR_OPS_BINARY(remainder, x % y)            // of the quotient that is rounded down: has the sign of b, as % in Python
 ASHLAR_OPS_BINARY(minimum, ashlar::min(x, y))  // NaN if one operand is NaN
 ASHLAR_OPS_BINARY(maximum, ashlar::max(x, y))

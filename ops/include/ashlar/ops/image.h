@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Images: colours, window filters, morphology. Pixels are floats or integers. Operators on integers compute in f32, then round
+// Images: colors, window filters, morphology. Pixels are floats or integers. Operators on integers compute in f32, then round
 // to nearest and clamp, unless their comment says otherwise.
 //
-//   Tensor grey = ops::rgb_to_grey(photo);                                           [H, W, 3] -> [H, W]
-//   auto soft = ops::gaussian_blur(grey, 1.5);                                       s[soft.stages[0]]...
+//   Tensor gray = ops::rgb_to_grey(photo);                                           [H, W, 3] -> [H, W]
+//   auto soft = ops::gaussian_blur(gray, 1.5);                                       s[soft.stages[0]]...
 //
 // Filters work on two dimensions, by default the last two, and treat the others as a batch. PadMode says which elements they
 // see outside the image; the default is reflect, as in OpenCV. Extents of filtered dimensions must be at least 1: numbers, or
@@ -18,11 +18,11 @@ namespace detail {
 
 Type pixel_type(Type t);
 Expr to_pixel(Type type, const Expr& e);
-// A stage that maps the three colours along `axis` to three others, f(colours).
+// A stage that maps the three colors along `axis` to three others, f(colors).
 template <class F>
-Tensor recoloured(const char* op, const Tensor& x, int axis, Where where, F f) {
+Tensor recolored(const char* op, const Tensor& x, int axis, Where where, F f) {
   const int d = dimension(op, axis, x.rank(where), where);
-  expect_extent(op, "x", x, d, ir::index(3), "three colours", where);
+  expect_extent(op, "x", x, d, ir::index(3), "three colors", where);
   const Type type = x.type(where), wide = pixel_type(type);
   return compute(
       op, x.shape(where),
@@ -36,15 +36,15 @@ Tensor recoloured(const char* op, const Tensor& x, int axis, Where where, F f) {
 
 }  // namespace detail
 
-// ---- colours: three channels along the given axis, by default the last -----------------------------------------------------
+// ---- colors: three channels along the given axis, by default the last -----------------------------------------------------
 // 0.299 R + 0.587 G + 0.114 B (BT.601). The result lacks the axis.
 Tensor rgb_to_grey(const Tensor& x, int axis = -1, Where where = Where::current());
-// Y, Cb, Cr in full range, as in JPEG (BT.601). Chroma is centred in the range: at 1/2, or 128 for u8. Takes floats and
+// Y, Cb, Cr in full range, as in JPEG (BT.601). Chroma is centered in the range: at 1/2, or 128 for u8. Takes floats and
 // unsigned integers.
 Tensor rgb_to_ycbcr(const Tensor& x, int axis = -1, Where where = Where::current());
-// The inverse: with centred chroma, R = Y + 1.402 Cr, B = Y + 1.772 Cb, and G follows from Y.
+// The inverse: with centered chroma, R = Y + 1.402 Cr, B = Y + 1.772 Cb, and G follows from Y.
 Tensor ycbcr_to_rgb(const Tensor& x, int axis = -1, Where where = Where::current());
-// Hue, saturation and value, for floats in [0, 1]. Hue is in turns; it is 0 for grey.
+// Hue, saturation and value, for floats in [0, 1]. Hue is in turns; it is 0 for gray.
 Tensor rgb_to_hsv(const Tensor& x, int axis = -1, Where where = Where::current());
 // The inverse. Hue may be any number of turns.
 Tensor hsv_to_rgb(const Tensor& x, int axis = -1, Where where = Where::current());
@@ -61,13 +61,13 @@ struct Filtered {
   operator Tensor() const { return result; }
 };
 
-// A weighted sum over neighbours. Each axis has an odd number of weights.
+// A weighted sum over neighbors. Each axis has an odd number of weights.
 Filtered separable_filter(const Tensor& x, const std::vector<double>& down, const std::vector<double>& across,
                           const FilterOptions& o = {}, Where where = Where::current());
 // A Gaussian filter: weights exp(-d^2 / (2 sigma^2)) for distances d up to the radius (0: three sigma), normalized.
 Filtered gaussian_blur(const Tensor& x, double sigma, int radius = 0, const FilterOptions& o = {},
                        Where where = Where::current());
-// The mean of (2 ry + 1) (2 rx + 1) neighbours. box_filter has the same cost for every window size.
+// The mean of (2 ry + 1) (2 rx + 1) neighbors. box_filter has the same cost for every window size.
 Filtered box_blur(const Tensor& x, int ry, int rx, const FilterOptions& o = {}, Where where = Where::current());
 // Sobel's derivatives across and down, smoothed by 1 2 1 along the other axis. Floats.
 struct Sobel {
@@ -84,7 +84,7 @@ struct Median {
 };
 Median median3x3(const Tensor& x, const FilterOptions& o = {}, Where where = Where::current());
 
-// ---- morphology: the largest or smallest element of (2 ry + 1) (2 rx + 1) neighbours inside of the image
+// ---- morphology: the largest or smallest element of (2 ry + 1) (2 rx + 1) neighbors inside of the image
 
 Filtered dilate(const Tensor& x, int ry = 1, int rx = 1, const std::array<int, 2>& axes = {-2, -1},
                 Where where = Where::current());

@@ -49,7 +49,7 @@ Tensor warp_affine(const Tensor& x, const Tensor& matrix, const Extent& height, 
 Tensor warp_perspective(const Tensor& x, const Tensor& matrix, const Extent& height, const Extent& width,
                         const WarpOptions& o = {}, Where where = Where::current());
 
-// Converts the mosaic of a sensor, [H, W], to [H, W, 3]. A colour that a pixel lacks is the mean of the two or four nearest
+// Converts the mosaic of a sensor, [H, W], to [H, W, 3]. A color that a pixel lacks is the mean of the two or four nearest
 // pixels that have it (bilinear). Edges are reflected, which continues the pattern, so extents must be at least 2. `pattern`
 // names the first two rows: rggb is red, green, green, blue.
 enum class Bayer { rggb, bggr, grbg, gbrg };

@@ -10,11 +10,11 @@ Tensor histogram(const Tensor& x, Where where = Where::current());
 // Histogram equalization, like OpenCV's equalizeHist: v becomes round(255 (below(v) - first) / (n - first)), where n is the
 // number of pixels, below(v) the number with values up to v, and first the number with the smallest value that occurs. An image
 // with only one value does not change. The image must have fewer than 2^31 pixels.
-struct Equalised {
+struct Equalized {
   Tensor counts, below, first, table, result;
   operator Tensor() const { return result; }
 };
-Equalised equalise_histogram(const Tensor& x, Where where = Where::current());
+Equalized equalise_histogram(const Tensor& x, Where where = Where::current());
 
 // A summed-area table: entry (y, x) is the sum of all elements above row y and left of column x (Crow, Summed-area tables for
 // texture mapping, 1984). x: [H, W], with extents of at least 1. The result is [H + 1, W + 1], in the accumulator's type, or in

@@ -115,7 +115,7 @@ Tensor quantized_depthwise_conv2d(const Tensor& x, const Tensor& w, const Tensor
 
 // ---- 4-bit weights ---------------------------------------------------------------------------------------------------------
 
-// W: [N, K], i4 or u4. `group` neighbours in a row share a scale and a zero point. scale: [N, K / group], f32. zero: the same
+// W: [N, K], i4 or u4. `group` neighbors in a row share a scale and a zero point. scale: [N, K / group], f32. zero: the same
 // shape, u4; Tensor() stands for 0 with i4 and for 8 with u4. K must be a known multiple of the group.
 Tensor int4_dequantize(const Tensor& W, const Tensor& scale, const Tensor& zero, int group, Where where = Where::current());
 // y = x W'. x: [..., K], floats; sums are in accumulator(type).

@@ -5,7 +5,7 @@
 //   auto y = ops::resize(x, {{2, OH}, {3, OW}}, {.mode = ops::ResizeMode::linear});           x: [N, C, H, W]
 //
 // The position in x (extent n) of element i of the result (extent m):
-//   half_pixel       (i + 1/2) n / m - 1/2          aligns centres (PyTorch's align_corners = false, OpenCV)
+//   half_pixel       (i + 1/2) n / m - 1/2          aligns centers (PyTorch's align_corners = false, OpenCV)
 //   align_corners    i (n - 1) / (m - 1)            keeps the first and last elements in place; 0 if m = 1
 //   asymmetric       i n / m
 // Positions outside x repeat the edge. Extents of resized dimensions must be at least 1: numbers, or Symbols with {.min = 1}.

@@ -29,11 +29,11 @@ namespace schedules {
 
 enum class Family {
   elementwise,
-  row_reduction,     // over neighbours in memory; one result for each row
-  column_reduction,  // over elements that lie apart; results are neighbours
+  row_reduction,     // over neighbors in memory; one result for each row
+  column_reduction,  // over elements that lie apart; results are neighbors
   full_reduction,    // one result
   matmul,            // two factors, each with dimensions of its own: matrix multiplications, convolutions and the like
-  stencil,           // reads the neighbours of a point, or sums over a window
+  stencil,           // reads the neighbors of a point, or sums over a window
   transposition,
   gather,      // reads at indices that come from data
   scatter,     // writes at indices that come from data

@@ -7,8 +7,8 @@
 //
 //   schedules::gather(s, s[ops::embedding(table, ids)]);
 //
-// scatter_add: schedules a scatter, whose steps update elements at indices that come from data. If neighbouring steps update
-// neighbouring elements (index_add), the steps run in lanes, and blocks of columns run in parallel:
+// scatter_add: schedules a scatter, whose steps update elements at indices that come from data. If neighboring steps update
+// neighboring elements (index_add), the steps run in lanes, and blocks of columns run in parallel:
 //
 //   for columns in blocks                  parallel
 //     for steps
@@ -39,7 +39,7 @@ void gather(Schedule& s, const Stage& stage, const GatherOptions& o = {}, Where 
 
 struct ScatterOptions {
   int lanes = 0;  // 0: as many elements as a register holds
-  int parts = 8;  // partial results, if neighbouring steps do not update neighbours; 1: none, the steps run serially
+  int parts = 8;  // partial results, if neighboring steps do not update neighbors; 1: none, the steps run serially
   bool parallel = true;
 };
 

@@ -8,7 +8,7 @@
 //
 //   schedules::gpu_points(s, s[y]);
 //
-// Neighbouring threads compute neighbours along the last dimension, so their accesses coalesce. Sums keep their order. Correct
+// Neighboring threads compute neighbors along the last dimension, so their accesses coalesce. Sums keep their order. Correct
 // for every extent. Refused: a CPU target, a stage without dimensions, a scatter, a recurrence, more threads than a block may
 // have.
 #include <ashlar/schedule/schedule.h>

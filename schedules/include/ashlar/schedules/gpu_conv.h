@@ -16,8 +16,8 @@
 //               8 x 8 sums
 //         8 x 8 results
 //
-// Padding is applied while a tile of x is copied; the padded image is never stored. Neighbouring threads compute neighbouring
-// columns, so they read neighbours of the tile. All threads of a warp compute the same channels, so one access loads their
+// Padding is applied while a tile of x is copied; the padded image is never stored. Neighboring threads compute neighboring
+// columns, so they read neighbors of the tile. All threads of a warp compute the same channels, so one access loads their
 // weights. Sums keep the order of the library's definition: channels, then rows and columns of the window. Correct for every
 // extent.
 //

@@ -22,10 +22,10 @@
 // block follows the device: for vulkan-128 it computes 64 x 128 results. With the feature dot8, products of bytes are dot
 // products of four steps of k, with the same bits.
 //
-// The method is that of Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra, 2008. Neighbouring threads each read
-// 4 neighbours of a row of the B tile, and share one element of the A tile. Sums keep their order. Correct for every extent.
+// The method is that of Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra, 2008. Neighboring threads each read
+// 4 neighbors of a row of the B tile, and share one element of the A tile. Sums keep their order. Correct for every extent.
 // From sm_80 on, tiles are copied asynchronously, 16 bytes at a time if rows begin and end at multiples of 16 bytes; each call
-// tests that. If B is read at [.., j, k], its tile is copied by elements: neighbouring threads read neighbouring rows of it,
+// tests that. If B is read at [.., j, k], its tile is copied by elements: neighboring threads read neighboring rows of it,
 // and this lets the rows start in different banks.
 //
 // On CUDA, tensor cores compute products of f16 and bf16 with sums in f32, and of bytes with sums in i32. They add floats in an
@@ -33,7 +33,7 @@
 // for tf32, which uses them for f32. A block computes 128 x 128 results, and each of its four warps 64 x 64. If the sizes are
 // numbers and so small that most of the chip would be idle, a block computes 64 x 64 and a warp 32 x 32:
 //
-//   for groups of bi, for bj, for bi in 8   block_z, block_y, block_x: neighbours run together and share tiles in L2
+//   for groups of bi, for bj, for bi in 8   block_z, block_y, block_x: neighbors run together and share tiles in L2
 //     for w in 4                            warp
 //       sums, 64 x 64 in the registers of a warp:
 //         for ko (64 bytes of a row at a time)
@@ -42,7 +42,7 @@
 //       results
 //
 // The copies need rows that begin and end at multiples of 16 bytes. Each call tests that; if they do not, elements are copied
-// one by one. A lane holds two neighbours in a row of the result, and stores them together if rows begin at multiples of two
+// one by one. A lane holds two neighbors in a row of the result, and stores them together if rows begin at multiples of two
 // elements. threads_i, threads_j and block_k apply to the form without tensor cores; setting tile_i or tile_j selects that
 // form.
 //

@@ -8,7 +8,7 @@
 //
 //   schedules::gpu_reduction(s, s[total]);
 //
-// If neighbours in memory belong to neighbouring results (column sums), each thread sums 512 terms of one result in their
+// If neighbors in memory belong to neighboring results (column sums), each thread sums 512 terms of one result in their
 // order, and the second launch sums the parts.
 //
 // A reduction over several dimensions is divided along the longest one. Up to 8192 terms need only one launch. Sums are

@@ -11,7 +11,7 @@
 //     sum:     the same, with exp inlined
 //     result:  for jo, for ji in 256       thread_x, with exp inlined
 //
-// On CUDA devices, a reduction over rows of an argument loads 16 bytes at a time, so each thread has neighbouring terms. This
+// On CUDA devices, a reduction over rows of an argument loads 16 bytes at a time, so each thread has neighboring terms. This
 // needs rows that begin and end at multiples of 16 bytes; calls with other rows run a second kernel.
 //
 // A block handles several short rows, side by side along thread_y. Elementwise stages between two reductions are inlined,

@@ -14,7 +14,7 @@
 //         the terms of a window in their order, in registers
 //
 // Without sources, every thread reads its window from global memory. That is as fast while the cache holds the tiles of
-// neighbouring blocks. Sums keep their order. Correct for every extent. Refused: a CPU target, an empty list, a result with
+// neighboring blocks. Sums keep their order. Correct for every extent. Refused: a CPU target, an empty list, a result with
 // fewer than two dimensions, a scatter, a recurrence, more threads than a block may have, a tile that reads a variable number
 // of elements (indices from data, mirrored borders), a stage before the result that has other readers.
 #include <ashlar/schedule/schedule.h>

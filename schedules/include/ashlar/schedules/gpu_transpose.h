@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// gpu_transpose: schedules a transposition on a device, y[.., i, .., j] = x[.., j, .., i], where neighbours in x are far apart
+// gpu_transpose: schedules a transposition on a device, y[.., i, .., j] = x[.., j, .., i], where neighbors in x are far apart
 // in y.
 //
 //   for b                                  block_z: the other dimensions, if any
@@ -16,7 +16,7 @@
 //
 // Reads and writes cover whole cache lines. Padding moves the rows of the tile to different banks, so reading a column causes
 // no bank conflicts (Ruetsch and Micikevicius, Optimizing matrix transpose in CUDA, 2009). Correct for every extent. Refused: a
-// CPU target, a stage that does not copy elements of the tensor or in which neighbours stay neighbours, more threads than a
+// CPU target, a stage that does not copy elements of the tensor or in which neighbors stay neighbors, more threads than a
 // block may have.
 #include <ashlar/schedule/schedule.h>
 

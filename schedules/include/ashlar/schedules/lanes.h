@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Shared by the memory-bound families: the number of lanes of a stage, the loop over neighbours in memory, and reductions in
+// Shared by the memory-bound families: the number of lanes of a stage, the loop over neighbors in memory, and reductions in
 // lanes.
 #include <cstdint>
 #include <optional>
@@ -57,7 +57,7 @@ Expr points_along(const Schedule& s, const Stage& stage, std::size_t dim);
 std::optional<bool> known(const Schedule& s, const Expr& condition);
 
 // Vectorizes a reduction: `accumulators` registers of `lanes` each, then a tree of halves. `terms` is the innermost loop over
-// the terms, which are neighbours in memory. `point` is the innermost loop over points of the stage, or Loop().
+// the terms, which are neighbors in memory. `point` is the innermost loop over points of the stage, or Loop().
 //
 //   for ko in (K + W - 1) / W              W = accumulators * lanes
 //     part[0 .. W) += terms[ko * W ..]     registers

@@ -11,7 +11,7 @@
 //   schedules::matmul_bytes(s, s[C], A, B);
 //
 // The loops are those of matmul.h: panels of columns of B and of rows of A, and a tile of sums in registers. Only the packing
-// differs: the values of k that one instruction takes (a step) are neighbours in both panels.
+// differs: the values of k that one instruction takes (a step) are neighbors in both panels.
 #include <ashlar/schedules/matmul.h>
 
 namespace ashlar::schedules {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // matmul_dot: schedules matrix multiplications of narrow types on x86-64 with dot-product instructions, which add several
-// neighbouring products to one sum:
+// neighboring products to one sum:
 //
 //   u8 by i8, summed in i32     vpdpbusd (avx512vnni, avxvnni): four k in a step; also i8 by u8
 //   u8 by i8, summed in i32     vpmaddubsw (avx2), if the caller promises that the sum of two products fits 16 bits: four k
@@ -14,12 +14,12 @@
 //   schedules::matmul_dot(s, s[y], x, weights, {.transposed_b = true});                  // B[j, k]
 //
 // The loops are those of matmul.h. Only the packing differs: the elements that one instruction multiplies (a step) are
-// neighbours in both panels, zeros fill the last step of k, and packing a panel of B transposes as many rows as a step has. In
-// B[j, k] the elements of a step are already neighbours and are moved together.
+// neighbors in both panels, zeros fill the last step of k, and packing a panel of B transposes as many rows as a step has. In
+// B[j, k] the elements of a step are already neighbors and are moved together.
 //
 //   for jc   (block_j panels of B)
 //     for ko   (block_bytes of a row of A at a time)
-//       B panels: tile_j columns, step by step; the elements of a column in a step are neighbours              in parallel
+//       B panels: tile_j columns, step by step; the elements of a column in a step are neighbors              in parallel
 //       for io   (tile_i rows)                                                                                 in parallel
 //         A panel: tile_i rows of this block of k, row by row
 //         for jm   (tile_j columns: one panel of B)

@@ -2,13 +2,13 @@
 #pragma once
 // reduction: schedules one reduction of a large tensor.
 //
-// Over the last dimension (total = sum of x), neighbours in memory are terms of one sum:
+// Over the last dimension (total = sum of x), neighbors in memory are terms of one sum:
 //
 //   for ko in (N + 65535) / 65536            parallel: one partial result for each part
 //     for ki in 65536 / W, in 8 registers    vectorized, then a tree of halves (detail::reduce_in_lanes)
 //   total = the partial results, one after the other
 //
-// Over other dimensions (column[j] = sum over k of x[k, j]), neighbours belong to different results, which stay in registers:
+// Over other dimensions (column[j] = sum over k of x[k, j]), neighbors belong to different results, which stay in registers:
 //
 //   for jo in J / (4 lanes)                  parallel
 //     for k in K

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// stencil: schedules windows over neighbours, such as image filters and depthwise convolutions. Neighbours in memory run in
+// stencil: schedules windows over neighbors, such as image filters and depthwise convolutions. Neighbors in memory run in
 // lanes. Results whose windows overlap are computed several at a time, so that they share loads. For an image in the last two
 // dimensions:
 //

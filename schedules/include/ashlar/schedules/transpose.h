@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// transpose: schedules a transposition, y[.., i, .., j] = x[.., j, .., i], where neighbours in x are far apart in y. For two
+// transpose: schedules a transposition, y[.., i, .., j] = x[.., j, .., i], where neighbors in x are far apart in y. For two
 // dimensions:
 //
 //   for io, for jo                         parallel, one loop
@@ -13,7 +13,7 @@
 //
 // T is the number of elements in a register, and at most half the number of registers. Tiles that reach past the end read zeros
 // and do not store them, so every extent is correct. Refused: a stage that does not copy elements of the tensor or in which
-// neighbours stay neighbours, and a GPU.
+// neighbors stay neighbors, and a GPU.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {

@@ -24,7 +24,7 @@ int threads_or(int asked, int usual, const Schedule& s);
 // threads of a block exchange their parts in shared memory as well.
 std::int64_t most_of_rows(const Schedule& s);
 
-// A reduction along rows of arguments: neighbouring terms are neighbours in memory.
+// A reduction along rows of arguments: neighboring terms are neighbors in memory.
 struct VectorTerms {
   std::vector<ir::Id> buffers;  // the arguments that it reads this way
   int lanes = 0;                // elements of the widest argument in an access of 16 bytes
@@ -36,7 +36,7 @@ std::optional<VectorTerms> vector_terms(const Schedule& s, const Stage& reductio
                                         const std::set<ir::Id>& elsewhere, bool own_rows, Where where);
 
 // for ko, for ki in threads               thread_x, combined over threads
-//   neighbours of each buffer             registers; one access, where the rows of a call are aligned
+//   neighbors of each buffer             registers; one access, where the rows of a call are aligned
 //   for kv in lanes                       unrolled
 // Refused if the terms must not be regrouped; steps taken before that stay.
 void reduce_vectors(Schedule& s, const Stage& reduction, const VectorTerms& terms, int threads, Where where);

@@ -139,7 +139,7 @@ class OneLaunch {
     return reduction.rfactor(reduction.split(reduction.reduction(where), o.block_j, tail, where).outer, where);
   }
 
-  // The share of a row of the tile that each of four lanes holds: two neighbours out of every eight columns.
+  // The share of a row of the tile that each of four lanes holds: two neighbors out of every eight columns.
   Stage in_lanes(const Stage& part) const {
     const Split eights = part.split(part.reduction(where), 8, Tail::exact, where);
     return part.rfactor(part.split(eights.inner, 2, Tail::exact, where).outer, where);

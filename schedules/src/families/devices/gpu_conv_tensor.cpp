@@ -8,7 +8,7 @@
 //       4 x (16 columns x 16), 16 x 32 of w           registers, by ldmatrix: a row of it is 16 channels of one pixel
 //       4 x 2 products of 16 x 16                     mma
 //
-// So channels are neighbours in x, and results in w; columns of one tap are neighbours, which a stride would take apart. Rows
+// So channels are neighbors in x, and results in w; columns of one tap are neighbors, which a stride would take apart. Rows
 // of a tile are 16 bytes longer than what they hold, so that the eight rows that ldmatrix reads at once lie in different banks.
 #include <algorithm>
 

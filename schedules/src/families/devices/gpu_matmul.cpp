@@ -130,7 +130,7 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
       copy.reorder({whole.outer, where}, row, column = whole.inner);
     }
     copy.bind(copy.fuse(row, column, where), gpu::threads, where);
-    // Neighbouring threads read neighbouring rows of k, so the rows start in different banks.
+    // Neighboring threads read neighboring rows of k, so the rows start in different banks.
     if (long_row == 0) copy.pad(rank_of(s, copy) - 1, 1, where);
   };
   copy_tile(a, o.transposed_a ? o.threads_i * tile_i : 0, chunks_a ? chunk / A.type(where).bytes() : 1);

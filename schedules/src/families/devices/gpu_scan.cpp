@@ -45,7 +45,7 @@ void scan_parts(Schedule& s, const Stage& stage, int part, int each, bool many, 
     const Loop piece = inside.spatial_loops(where)[static_cast<std::size_t>(dims) + 1];
     inside.bind(inside.split(piece, threads, Tail::guard, where).inner, gpu::thread_x, where);
   }
-  own.align(dims + 2, each + 1, where);  // neighbouring threads store to different banks
+  own.align(dims + 2, each + 1, where);  // neighboring threads store to different banks
   gpu_rows(s, {total}, {}, where);
   if (many)
     scan_parts(s, carry, part_of_totals, each_of_totals, false, where);

@@ -25,7 +25,7 @@ bool vectors_of_memory(const Schedule& s) { return s.target().device().kind == D
 void gpu_transpose(Schedule& s, const Stage& stage, const StageRef& source, const GpuTransposeOptions& o, Where where) {
   const AtLine line(where);
   detail::expect_device("gpu_transpose", s, where);
-  const std::size_t along = static_cast<std::size_t>(detail::neighbours_of("gpu_transpose", s, stage, where));
+  const std::size_t along = static_cast<std::size_t>(detail::neighbors_of("gpu_transpose", s, stage, where));
   // Elements of an access: both rows of the source and rows of the result are accessed in vectors.
   const int bytes = std::max(1, detail::definition(s, stage).values[0].type().bytes());
   const int side = o.tile != 0 ? o.tile : bytes < 4 && vectors_of_memory(s) ? 64 : 32;
@@ -63,7 +63,7 @@ void gpu_transpose(Schedule& s, const Stage& stage, const StageRef& source, cons
   const ir::Id last = detail::definition(s, stage).iters.back().id;
   const Stage tile = s.cache_read(source, {stage}, Scope::shared, where);
   tile.compute_at(tiles.outer_j, where);
-  const std::vector<Loop> dims = tile.spatial_loops(where);  // of the source, with neighbours along the last
+  const std::vector<Loop> dims = tile.spatial_loops(where);  // of the source, with neighbors along the last
   bind_row(tile, tile.split(dims.back(), side, Tail::guard, where).inner);
   for (std::size_t k = 0; k + 1 < dims.size(); ++k)
     if (ir::uses_var(at[k], last)) {

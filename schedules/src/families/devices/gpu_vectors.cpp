@@ -2,7 +2,7 @@
 // Products on Vulkan. A block computes 128 x 128 results, and each of its 256 threads 8 x 8 of them, in two groups of columns:
 //
 //   for ko (64 bytes of a row at a time, at most 32 steps)
-//     A tile 128 x 16, B tile 16 x 128     shared memory, copied four neighbours at a time; zeros past the end
+//     A tile 128 x 16, B tile 16 x 128     shared memory, copied four neighbors at a time; zeros past the end
 //     for kk (4 at a time)
 //       8 rows of A, 4 of each             registers
 //       for k in 4                         a row of B in registers, both places before the first sum
@@ -63,7 +63,7 @@ void vector_tile(const Stage& copy, const Loop& at, int wide, Where where) {
   copy.bind(copy.fuse(loops[loops.size() - 2], parts.outer, where), gpu::threads, where);
 }
 
-// A tile of B[k, j] for dot products, which need four steps of k as neighbours: copied in that order, also to registers.
+// A tile of B[k, j] for dot products, which need four steps of k as neighbors: copied in that order, also to registers.
 void dotted_tile(const Stage& copy, const Loop& at, int rank, Where where) {
   copy.compute_at(at, where);
   panel_layout(copy, rank, [](const Var& k, const Var& j) { return ashlar::at(k / four, j, k % four); });

@@ -29,8 +29,8 @@ std::vector<std::size_t> together(const ir::Stage& d) {
   return some;
 }
 
-// Of these, the dimension along which a read finds neighbours in memory, where that is not the last one.
-std::size_t neighbours_along(const Schedule& s, const ir::Stage& d, const std::vector<std::size_t>& some) {
+// Of these, the dimension along which a read finds neighbors in memory, where that is not the last one.
+std::size_t neighbors_along(const Schedule& s, const ir::Stage& d, const std::vector<std::size_t>& some) {
   const auto dims = spatial_of(d);
   for (const Reading& r : readings_of(s.scheduled().program, d)) {
     if (r.at.empty() || r.at.back().coefficients.size() != 1) continue;
@@ -63,7 +63,7 @@ void tile_points(Schedule& s, const Stage& stage, const TilePointsOptions& o, Wh
     const std::int64_t wanted = o.columns > 0 ? o.columns : some.size() < 2 ? elements : std::min(usual_columns, elements);
     widths[some.back()] = width_along(s, points[some.back()], wanted, where);
     if (some.size() > 1) {
-      const std::size_t along = o.rows_along >= 0 ? static_cast<std::size_t>(o.rows_along) : neighbours_along(s, d, some);
+      const std::size_t along = o.rows_along >= 0 ? static_cast<std::size_t>(o.rows_along) : neighbors_along(s, d, some);
       const std::int64_t left = std::max<std::int64_t>(1, elements / widths[some.back()]);
       widths[along] = width_along(s, points[along], o.rows > 0 ? o.rows : left, where);
     }

@@ -5,7 +5,7 @@
 // Values in registers: index is i64; bool is i1; f32 and f64 are themselves; f16, bf16 and the 8-bit floats are integers that
 // hold their bits, widened to f32 for arithmetic and rounded once more; i4 and u4 are bytes, extended, moved and converted
 // only. A vector type has the lanes of the IR's type. Invariant: nothing here calls a library. Operators are those that
-// offers_of names, and those without an expansion (codegen/legalise.h).
+// offers_of names, and those without an expansion (codegen/legalize.h).
 //
 //   Arithmetic a(builder, target);   a.binary(Op::add, i32, x, y)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conversions that LLVM has: of f16 and bf16 where the machine has them; others of narrow floats were spelled
-// (codegen/legalise.h).
+// (codegen/legalize.h).
 #include <cmath>
 
 #include <llvm/IR/Intrinsics.h>
@@ -15,7 +15,7 @@ namespace ashlar::codegen {
 using ir::Op;
 using llvm::Value;
 
-// Truncates towards zero, clamps to the type, NaN gives 0.
+// Truncates toward zero, clamps to the type, NaN gives 0.
 Value* Arithmetic::float_to_integer(Type to, Type from, Value* x) {
   if (host_ && target_.architecture() == Architecture::x86_64 && to.lanes > 1) return clamped_to_integer(to, from, x);
   const auto id = to.is_unsigned() ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;

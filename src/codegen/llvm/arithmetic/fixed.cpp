@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The integer operators of fixed-point arithmetic that LLVM has (offers.h); all others were spelled (codegen/legalise.h). What
+// The integer operators of fixed-point arithmetic that LLVM has (offers.h); all others were spelled (codegen/legalize.h). What
 // it does not select is asked for by name.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsAArch64.h>

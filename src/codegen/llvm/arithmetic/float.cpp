@@ -19,7 +19,7 @@ using llvm::Value;
 Value* Arithmetic::bits_of(Type t, Value* x) { return b_.CreateBitCast(x, vector_of(b_.getIntNTy(t.bits), t)); }
 Value* Arithmetic::float_of(Type t, Value* x) { return b_.CreateBitCast(x, type(t)); }
 
-// What a C compiler calls functions for: GCC's for ARM round 2^63 - 2147483647.5 to the neighbour of the nearest double, and no
+// What a C compiler calls functions for: GCC's for ARM round 2^63 - 2147483647.5 to the neighbor of the nearest double, and no
 // two compilers promise the same bits.
 void Arithmetic::require_doubles(Type t) const {
   if (soft_doubles_ && t.is_float() && t.bits == 64)

@@ -3,7 +3,7 @@
 // Which operators with an expansion LLVM, or an instruction that is asked for by name, does better on a target.
 #include <ashlar/target/target.h>
 
-#include "codegen/legalise.h"
+#include "codegen/legalize.h"
 
 namespace ashlar::codegen {
 

@@ -168,7 +168,7 @@ Value* Emitter::load_lanes(const ir::KBuffer& buffer, Type t, const Anywhere& at
   return v;
 }
 
-// At indices from data. What belongs to neighbours often is one element, as in x(i) - top(row(i)) where elements lie row after
+// At indices from data. What belongs to neighbors often is one element, as in x(i) - top(row(i)) where elements lie row after
 // row: it is read once then, where a gather would read it for each lane.
 Value* Emitter::load_anywhere(const ir::KBuffer& buffer, Type t, const Anywhere& at, Value* mask) {
   Value* first = b.CreateExtractElement(at.lanes, std::uint64_t{0});

@@ -7,7 +7,7 @@
 //   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled; under a mask of its
 //                              active elements (memory/strided.cpp)
 //   a place that is clamped    one masked vector, and the elements at the bounds (memory/strided.cpp)
-//   a pattern that is known    vectors of neighbours, shuffled: x(i / 2), x(c, i) for a pixel's few c (memory/patterns.cpp)
+//   a pattern that is known    vectors of neighbors, shuffled: x(i / 2), x(c, i) for a pixel's few c (memory/patterns.cpp)
 //   whole registers, streamed  stores past the caches, where the address is on a boundary
 //   packed arguments           memory/packed.cpp
 //   small tables               permutations of registers (memory/table.cpp)
@@ -135,7 +135,7 @@ bool reads_data(const Expr& address) {
 }
 }  // namespace
 
-Value* Emitter::load_neighbours(const ir::KBuffer& buffer, Type t, Value* at, llvm::Align align) {
+Value* Emitter::load_neighbors(const ir::KBuffer& buffer, Type t, Value* at, llvm::Align align) {
   Type part = t;
   part.lanes = static_cast<std::uint16_t>(lanes_of_part(buffer, base_of(buffer.id), t));
   const auto bytes = static_cast<std::uint64_t>(part.lanes) * static_cast<std::uint64_t>(t.bytes());
@@ -149,7 +149,7 @@ Value* Emitter::load_neighbours(const ir::KBuffer& buffer, Type t, Value* at, ll
   return parts.size() == 1 ? parts.front() : llvm::concatenateVectors(b, parts);
 }
 
-void Emitter::store_neighbours(const ir::KBuffer& buffer, Type t, Value* v, Value* at, llvm::Align align) {
+void Emitter::store_neighbors(const ir::KBuffer& buffer, Type t, Value* v, Value* at, llvm::Align align) {
   const int lanes = t.scalable ? t.lanes : lanes_of_part(buffer, base_of(buffer.id), t);
   for (int k = 0; k < t.lanes; k += lanes) {
     const auto bytes = static_cast<std::uint64_t>(k) * static_cast<std::uint64_t>(t.bytes());
@@ -177,7 +177,7 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
       unit.tag_access(v, buffer.id);
       return v;
     }
-    Value* v = load_neighbours(buffer, t, at, align);
+    Value* v = load_neighbors(buffer, t, at, align);
     return whole ? b.CreateSelect(mask, v, zero) : v;
   }
   if (!mask && stride == 0)
@@ -351,9 +351,9 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
       return;
     }
     if (mask && whole_in_frame(unit, buffer, base_of(buffer.id), t, ramp->base)) {
-      v = b.CreateSelect(mask, v, load_neighbours(buffer, t, at, align)), mask = nullptr;
+      v = b.CreateSelect(mask, v, load_neighbors(buffer, t, at, align)), mask = nullptr;
     }
-    if (!mask) return store_neighbours(buffer, t, v, at, align);
+    if (!mask) return store_neighbors(buffer, t, v, at, align);
     unit.tag_access(b.CreateMaskedStore(v, at, align, mask), buffer.id);
     return;
   }

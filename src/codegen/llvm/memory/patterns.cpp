@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loads of lanes in a pattern that is known, within vectors of neighbours that are shuffled:
+// Loads of lanes in a pattern that is known, within vectors of neighbors that are shuffled:
 //
 //   x(i / 2)                  0 0 1 1 2 2 ..
 //   rgb(i, 2 - c)             2 1 0 5 4 3 ..        of i and c in the lanes of one vector

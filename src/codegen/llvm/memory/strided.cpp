@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loads of every second to fourth element: vectors of neighbours, shuffled.
+// Loads of every second to fourth element: vectors of neighbors, shuffled.
 //
 // Alone, a load touches nothing outside of the span between its first and its last element. Where the expression around reads
-// all of a period, as the three colours of a pixel are, the neighbours are whole vectors, which the loads share; on AArch64
-// they and their shuffles are one ld2, ld3 or ld4. Under a mask the vectors of neighbours are masked: they touch the elements
+// all of a period, as the three colors of a pixel are, the neighbors are whole vectors, which the loads share; on AArch64
+// they and their shuffles are one ld2, ld3 or ld4. Under a mask the vectors of neighbors are masked: they touch the elements
 // of active lanes alone, at a small part of the time of a gather.
 #include <algorithm>
 #include <cstdlib>
@@ -99,7 +99,7 @@ std::optional<Clamped> clamped_of(const Expr& address) {
 
 }  // namespace
 
-// Lanes between the bounds are one masked load of neighbours or of a pattern, those beyond a bound another one of what stands
+// Lanes between the bounds are one masked load of neighbors or of a pattern, those beyond a bound another one of what stands
 // there: one element, or the few values of a point.
 Value* Emitter::load_clamped(const ir::KBuffer& buffer, Type t, const Expr& address, Value* mask) {
   if (!loads_under_masks(t)) return nullptr;

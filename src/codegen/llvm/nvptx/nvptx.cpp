@@ -54,7 +54,7 @@ class Translator {
     const auto machine = device_machine(unit_.target);
     if (machine->createDataLayout() != unit_.module->getDataLayout())
       throw InternalError("codegen: two data layouts for one target");
-    optimise(*unit_.module, *machine, Passes::device);
+    optimize(*unit_.module, *machine, Passes::device);
     widen_minima(*unit_.module);
     code.text = machine_code(*unit_.module, *machine, true);
     return code;

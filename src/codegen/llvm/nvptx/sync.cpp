@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Synchronisation inside a launch: one statement, one instruction (docs/parallel.md says what each means; the PTX ISA manual,
+// Synchronization inside a launch: one statement, one instruction (docs/parallel.md says what each means; the PTX ISA manual,
 // "Parallel Synchronization and Communication Instructions", what the instructions do).
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
@@ -69,7 +69,7 @@ void Emitter::pin_products() {
 }
 
 // An mbarrier is a word of eight bytes in shared memory.
-void Emitter::synchronise_by_mbarrier(const ir::KSync& s, Where where) {
+void Emitter::synchronize_by_mbarrier(const ir::KSync& s, Where where) {
   auto needs = [&](const char* chip, const char* what) { expect_chip(unit, where, chip, what); };
   PtxAsm a(*this);
   auto word = [&](const Expr& e) { return a.in("r", b.CreateTrunc(address(e), b.getInt32Ty())); };
@@ -102,8 +102,8 @@ void Emitter::synchronise_by_mbarrier(const ir::KSync& s, Where where) {
   a.run();
 }
 
-void Emitter::synchronise(const ir::KSync& s, Where where) {
-  if (!thread_of) throw InternalError("codegen: synchronisation outside a launch in kernel " + unit.name);
+void Emitter::synchronize(const ir::KSync& s, Where where) {
+  if (!thread_of) throw InternalError("codegen: synchronization outside a launch in kernel " + unit.name);
   auto needs = [&](const char* chip, const char* what) { expect_chip(unit, where, chip, what); };
   auto collective = [&](llvm::Intrinsic::ID id, std::initializer_list<Value*> args) {
     b.CreateIntrinsic(b.getVoidTy(), id, llvm::ArrayRef(args.begin(), args.size()));
@@ -140,7 +140,7 @@ void Emitter::synchronise(const ir::KSync& s, Where where) {
     case Sync::mbarrier_arrive:
     case Sync::mbarrier_expect:
     case Sync::mbarrier_wait:
-      return synchronise_by_mbarrier(s, where);
+      return synchronize_by_mbarrier(s, where);
     case Sync::commit:
       if (s.group == ir::Completion::copy_group) return instruction("cp.async.commit_group;");
       if (s.group == ir::Completion::bulk_group) {
@@ -165,7 +165,7 @@ void Emitter::synchronise(const ir::KSync& s, Where where) {
       return instruction("cp.async.bulk.wait_group.read " + std::to_string(number_in(s.count, "the number of pending groups")) +
                          ";");
     case Sync::fence_init:
-      needs("sm_90", "a fence of initialised barriers");
+      needs("sm_90", "a fence of initialized barriers");
       return instruction("fence.mbarrier_init.release.cluster; fence.proxy.async.shared::cta;");
     case Sync::fence_proxy:
       needs("sm_90", "a fence between proxies");

@@ -5,13 +5,13 @@
 const runPane = {name: "run", title: "Run", frame: Infinity,  // at first all of it: the colors say when
    playing: false, mode: "when", speed: 20};
 
-// Places on a scale of colours from dark to light, readable on both themes.
+// Places on a scale of colors from dark to light, readable on both themes.
 const stops = [[68, 40, 120], [52, 90, 150], [32, 140, 141], [92, 195, 98], [230, 210, 60]];
-function timeColour(share) {
+function timeColor(share) {
   const x = Math.max(0, Math.min(1, share)) * (stops.length - 1), k = Math.min(stops.length - 2, Math.floor(x)), f = x - k;
   return `rgb(${stops[k].map((c, i) => Math.round(c + (stops[k + 1][i] - c) * f)).join(",")})`;
 }
-const groupColour = (n) => n < 0 ? style("--idle") : `hsl(${(n * 137.5) % 360} 55% ${46 + (n % 3) * 9}%)`;
+const groupColor = (n) => n < 0 ? style("--idle") : `hsl(${(n * 137.5) % 360} 55% ${46 + (n % 3) * 9}%)`;
 
 // Two dimensions of a box are drawn: the last two that are longer than 1. Those before them are stacked in rows.
 function gridOf(low, extents, kinds) {
@@ -79,7 +79,7 @@ runPane.make = function (pane) {
   this.slider = element("input", {type: "range", min: 0, max: this.frames - 1, value: 0, "aria-label": "moment", oninput: () => this.to(Number(this.slider.value))});
   this.now = element("span", {class: "now"});
   const modes = [["when", "colored by time"], ["worker", "by iteration of the parallel loop"], ["block", "by block"], ["thread", "by thread"]].filter(([m]) => m === "when" || r.events[m]);
-  const mode = element("select", {"aria-label": "colours", onchange: (e) => { this.mode = e.target.value; this.draw(); }}, ...modes.map(([m, t]) => element("option", {value: m}, t)));
+  const mode = element("select", {"aria-label": "colors", onchange: (e) => { this.mode = e.target.value; this.draw(); }}, ...modes.map(([m, t]) => element("option", {value: m}, t)));
   const speed = element("select", {"aria-label": "speed", onchange: (e) => { this.speed = Number(e.target.value); }}, ...[4, 20, 60, 240].map((v) => element("option", {value: v, selected: v === this.speed}, v + " / s")));
   left.whole.insertBefore(element("div", {class: "controls"}, this.play, this.slider, this.now, speed, mode), left.body);
   this.legend = element("span", {class: "key"});
@@ -128,21 +128,21 @@ runPane.first = function (stage, cell) {
   if (e) this.to(e.frame);
 };
 
-runPane.colourOf = function (k) {
-  return this.mode === "when" ? timeColour(this.events[k].frame / Math.max(1, this.frames - 1)) : groupColour(data.run.events[this.mode][k]);
+runPane.colorOf = function (k) {
+  return this.mode === "when" ? timeColor(this.events[k].frame / Math.max(1, this.frames - 1)) : groupColor(data.run.events[this.mode][k]);
 };
 
-function paint(card, colours, outlines) {
+function paint(card, colors, outlines) {
   const g = card.canvas.getContext("2d"), s = card.size, idle = style("--idle");
   g.clearRect(0, 0, card.canvas.width, card.canvas.height);
   const gap = s > 4 ? 1 : 0;
   for (let y = 0; y < card.grid.height; ++y)
     for (let x = 0; x < card.grid.width; ++x) {
-      g.fillStyle = colours[y * card.grid.width + x] || idle;
+      g.fillStyle = colors[y * card.grid.width + x] || idle;
       g.fillRect(x * s, y * s, s - gap, s - gap);
     }
-  for (const [cells, colour] of outlines) {
-    g.strokeStyle = g.fillStyle = colour;
+  for (const [cells, color] of outlines) {
+    g.strokeStyle = g.fillStyle = color;
     g.lineWidth = Math.max(1, Math.min(3, s / 4));
     for (const cell of cells) {
       const x = (cell % card.grid.width) * s, y = Math.floor(cell / card.grid.width) * s;
@@ -157,9 +157,9 @@ runPane.draw = function () {
   const done = this.stageCards.map(() => []), held = r.buffers.map(() => []), since = r.buffers.map((b) => b.temporary ? Infinity : 0);
   for (const [b, from, to] of r.lives) if (from <= this.frame && this.frame < to) since[b] = Math.min(since[b], from);
   for (let k = 0; k < end; ++k) {
-    const e = this.events[k], colour = this.colourOf(k);
-    done[e.stage][e.cell] = colour;
-    for (const [b, cell] of e.writes) if (e.frame >= since[b]) held[b][cell] = colour;
+    const e = this.events[k], color = this.colorOf(k);
+    done[e.stage][e.cell] = color;
+    for (const [b, cell] of e.writes) if (e.frame >= since[b]) held[b][cell] = color;
   }
   const here = this.stageCards.map(() => new Set()), reads = r.buffers.map(() => new Set()), writes = r.buffers.map(() => new Set());
   for (let k = begin; k < end; ++k) {
@@ -186,7 +186,7 @@ runPane.draw = function () {
   });
   const names = [...new Set(this.events.slice(begin, end).map((e) => r.stages[e.stage].name))];
   this.now.textContent = this.frame + 1 + " of " + this.frames + "  " + names.join(", ");
-  this.legend.replaceChildren(...(this.mode === "when" ? ["first ", element("span", {class: "scale", style: `background:linear-gradient(90deg,${[0, .25, .5, .75, 1].map(timeColour).join(",")})`}), " last"] : ["one colour for each"]));
+  this.legend.replaceChildren(...(this.mode === "when" ? ["first ", element("span", {class: "scale", style: `background:linear-gradient(90deg,${[0, .25, .5, .75, 1].map(timeColor).join(",")})`}), " last"] : ["one color for each"]));
   if (this.cursor) this.cursor.setAttribute("x", this.chartX(this.frame + .5));
 };
 

@@ -14,7 +14,7 @@
 // splits go before this call. No point is read between its init and its first update, whatever stands in the loop: what is
 // computed there are other stages.
 //
-// Legality: `loop` stands outside of the other reduction loops of the stage, so that each point is initialised once.
+// Legality: `loop` stands outside of the other reduction loops of the stage, so that each point is initialized once.
 #include <algorithm>
 
 #include "schedule/legality/legality.h"

@@ -30,7 +30,7 @@
 namespace ashlar::schedule {
 namespace {
 
-// Of a reducer that may be regrouped and does not commute: does the loop take its terms apart into runs of neighbours, first
+// Of a reducer that may be regrouped and does not commute: does the loop take its terms apart into runs of neighbors, first
 // the first run? So it is with the outermost of the loops over the terms, as long as these stand in the order of definition.
 bool keeps_order(const Program& p, const ir::Stage& stage, const Stmt& nest, Id axis) {
   if (stage.reducer.order != ir::Reducer::Order::regroup) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls, branches, memories of a thread, parameters, initialised variables, printf.
+// Calls, branches, memories of a thread, parameters, initialized variables, printf.
 #include <cstdio>
 
 #include "rows.h"

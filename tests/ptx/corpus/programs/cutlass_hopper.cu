@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A product of CUTLASS 3 for sm_90a: tensor maps, multicast in a cluster of two blocks, mbarriers, wgmma, warps that specialise.
+// A product of CUTLASS 3 for sm_90a: tensor maps, multicast in a cluster of two blocks, mbarriers, wgmma, warps that specialize.
 // d = alpha a b + beta c: a [m, k] by rows, b [k, n] by columns, c and d [m, n] by rows. Pointers are the device's; 0 is success.
 #include <cute/tensor.hpp>
 #include <cutlass/cutlass.h>

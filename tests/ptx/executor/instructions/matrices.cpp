@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ldmatrix, stmatrix, movmatrix: 8 x 8 matrices of 16 bits, whose rows lie in shared memory where lanes say, and of which each
-// lane has two neighbours of row lane / 4, or of column lane / 4 where it is transposed.
+// lane has two neighbors of row lane / 4, or of column lane / 4 where it is transposed.
 #include <cstring>
 
 #include "tests/ptx/executor/instructions/lanes.h"

@@ -33,7 +33,7 @@ Place barrier_at(Warp& w, const Instr& i, const Operand& address, int lane) {
   return locate(w, i, lane, i.space, address_of(w, i, address, lane), 8, true, 8);
 }
 
-void initialise(Warp& w, const Instr& i, u32 mask) {
+void initialize(Warp& w, const Instr& i, u32 mask) {
   const u64* count = w.src(i.ops[1]);
   w.need_known(i, i.ops[1], mask, "the number of arrivals");
   each(mask, [&](int l) {
@@ -116,7 +116,7 @@ void decode(Decode& d) {
     common(d);
     d.operands(2, 2);
     d.address(0), d.value(1, T::u32);
-    d.in.run = initialise;
+    d.in.run = initialize;
   } else if (d.take("inval")) {
     common(d);
     d.operands(1, 1);

@@ -154,7 +154,7 @@ void common(Decode& d, bool is_store) {
 void nothing(Warp&, const Instr&, u32) {}
 
 // Each lane's accesses come in order, and every one sees what came before in the order of execution: a fence has nothing to do.
-// What a program would see without one is not modelled.
+// What a program would see without one is not modeled.
 void fence(Decode& d) {
   const bool proxy = d.name == "fence" && (d.take("proxy") || d.take("mbarrier_init"));
   bool async = false;

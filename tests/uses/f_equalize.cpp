@@ -3,7 +3,7 @@
 using namespace ashlar;
 
 namespace {
-class Equalise : public Generator {
+class Equalize : public Generator {
  public:
   Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
   Input in{"in", u8, {H, W}};
@@ -25,7 +25,7 @@ class Equalise : public Generator {
     (void)yi;
   }
 };
-ASHLAR_GENERATOR(Equalise, "equalise");
+ASHLAR_GENERATOR(Equalize, "equalize");
 
 Tensor smooth(const Tensor& x, const Expr& a) {
   return recur(

@@ -7,7 +7,7 @@
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
 
-#include "codegen/legalise.h"
+#include "codegen/legalize.h"
 #include "tests/codegen/kernels.h"
 #include "tests/cuda/every_operator.h"
 
@@ -62,7 +62,7 @@ std::vector<std::vector<Value>> outputs(const ir::Kernel& k) {
 }
 
 void compare(const ir::Kernel& k, const codegen::Offers& offers) {
-  const ir::Kernel legal = codegen::legalise(k, offers);
+  const ir::Kernel legal = codegen::legalize(k, offers);
   const auto want = outputs(k), got = outputs(legal);
   for (std::size_t a = 0; a < want.size(); ++a)
     for (std::size_t i = 0; i < want[a].size(); ++i)
@@ -78,7 +78,7 @@ TEST_CASE("nothing is offered: every operator on every type is spelled, to the s
       for (const bool subnormals : {true, false}) {
         const codegen::Offers none{{}, subnormals};
         compare(k, none);
-        CHECK_FALSE(has_expansion(codegen::legalise(k, none).body));
+        CHECK_FALSE(has_expansion(codegen::legalize(k, none).body));
       }
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("what is offered stays, on the types that it is offered for") {
   const Expr i = var(m.fresh(), "i");
   const Expr x = m.load(a, i), y = m.load(b, i);
   m.k.body = {kernels::loop(i, index(64), {kernels::store(out, i, binary(Op::add_sat, x, binary(Op::halving_add, x, y)))})};
-  const auto with = [&](codegen::Offers offers) { return operators(codegen::legalise(m.k, offers).body); };
+  const auto with = [&](codegen::Offers offers) { return operators(codegen::legalize(m.k, offers).body); };
   const std::set<std::string> one = with({{{Op::add_sat}}});
   CHECK(one.count("add_sat") == 1);
   CHECK(one.count("halving_add") == 0);
@@ -107,7 +107,7 @@ TEST_CASE("numbers of a constant need no provision for others") {
     m.k.buffers.at(table).data = std::make_shared<const std::vector<std::byte>>(bytes, bytes + 16);
     const Expr i = var(m.fresh(), "i");
     m.k.body = {kernels::loop(i, index(4), {kernels::store(out, i, binary(Op::rounding_shr, m.load(x, i), m.load(table, i)))})};
-    return operators(codegen::legalise(m.k, {}).body);
+    return operators(codegen::legalize(m.k, {}).body);
   };
   CHECK(kernel({1, 2, 3, 4}).count("select") == 0);
   CHECK(kernel({0, 2, 3, 4}).count("select") == 1);
@@ -121,6 +121,6 @@ TEST_CASE("an index stays what it is") {
   const Expr i = var(m.fresh(), "i");
   const Expr at = binary(Op::min, i, index(63));
   m.k.body = {kernels::loop(i, index(64), {kernels::store(out, at, cast(i64, at))})};
-  const ir::Kernel legal = codegen::legalise(m.k, {});
+  const ir::Kernel legal = codegen::legalize(m.k, {});
   CHECK(same(legal.body[0].get<KFor>().body[0].get<KStore>().address, at));
 }

@@ -49,15 +49,15 @@ struct Access {
   std::vector<EnclosingLoop> loops;  // outermost first
   std::size_t common = 0;            // so many of them stand at the iteration where the current statement stands
   bool earlier = false;              // and the next one at an earlier iteration of the same loop
-  bool warp_synchronised = false;    // a barrier of the warp came after it
+  bool warp_synchronized = false;    // a barrier of the warp came after it
 };
 
 // What must separate two accesses.
 enum class Barrier { none, warp, block };
 
-class Synchroniser {
+class Synchronizer {
  public:
-  Synchroniser(ir::Kernel& kernel, const ir::Launch& launch, Facts facts)
+  Synchronizer(ir::Kernel& kernel, const ir::Launch& launch, Facts facts)
       : kernel_(kernel), launch_(launch), facts_(std::move(facts)) {}
 
   void run(std::vector<KStmt>& body) {
@@ -166,7 +166,7 @@ class Synchroniser {
     if (a.buffer != b.buffer || (!a.write && !b.write) || (a.atomic && b.atomic) || launch_.threads == 1) return Barrier::none;
     const bool warps = launch_.warp > 1 && launch_.threads > launch_.warp;
     if (warps && conflict(a, b, Barrier::block)) return Barrier::block;
-    if (a.warp_synchronised || !conflict(a, b, Barrier::warp)) return Barrier::none;
+    if (a.warp_synchronized || !conflict(a, b, Barrier::warp)) return Barrier::none;
     return launch_.warp == 1 ? Barrier::block : Barrier::warp;
   }
 
@@ -379,7 +379,7 @@ class Synchroniser {
   static void after_barrier(std::vector<Access>& since, Barrier who) {
     if (who == Barrier::block) since.clear();
     if (who == Barrier::warp)
-      for (Access& t : since) t.warp_synchronised = true;
+      for (Access& t : since) t.warp_synchronized = true;
   }
 
   // A pipelined loop begins every iteration with a barrier, which serves what comes before the loop as well.
@@ -462,7 +462,7 @@ class Synchroniser {
       if (known == since.end())
         since.push_back(t);
       else
-        known->warp_synchronised = known->warp_synchronised && t.warp_synchronised;
+        known->warp_synchronized = known->warp_synchronized && t.warp_synchronized;
     }
   }
 
@@ -502,10 +502,10 @@ class Synchroniser {
 
 }  // namespace
 
-void synchronise(ir::Kernel& kernel) {
+void synchronize(ir::Kernel& kernel) {
   each_launch(kernel, [&](KStmt& s, const Facts& facts) {
     auto& launch = s.get<ir::KLaunch>();
-    Synchroniser(kernel, launch, facts).run(launch.body);
+    Synchronizer(kernel, launch, facts).run(launch.body);
   });
 }
 

@@ -1,14 +1,14 @@
-// Histogram equalisation beside plain loops: a scatter in private parts, a scan and a look-up.
+// Histogram equalization beside plain loops: a scatter in private parts, a scan and a look-up.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "equalise.h"
+#include "equalize.h"
 #include "tests/uses/tensors.h"
 
-TEST_CASE("histogram equalisation") {
+TEST_CASE("histogram equalization") {
   for (const auto& [h, w] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {40, 33}, {7, 100}, {200, 64}}) {
     CAPTURE(h);
     CAPTURE(w);
@@ -21,7 +21,7 @@ TEST_CASE("histogram equalisation") {
       expected.push_back(static_cast<std::uint8_t>(
           std::min(255.0f, std::nearbyint(static_cast<float>(below[v]) * 255 / static_cast<float>(h * w)))));
     ashlar_tensor a = in.tensor(), b = out.tensor();
-    REQUIRE(equalise(&a, &b) == ASHLAR_OK);
+    REQUIRE(equalize(&a, &b) == ASHLAR_OK);
     CHECK(out.data == expected);
   }
 }

@@ -1,4 +1,4 @@
-// simulation/neighbours.cpp: forces between particles that a list of neighbours names, each list of its own length.
+// simulation/neighbors.cpp: forces between particles that a list of neighbors names, each list of its own length.
 #include "bench/programs/program.h"
 
 PROGRAM(p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/legalise.h"
+#include "codegen/legalize.h"
 
 #include <algorithm>
 
@@ -67,7 +67,7 @@ Expr on_integers(ir::Op op, Type t, std::span<const Expr> args, ir::Id first, co
   return legal(ir::make(op, t, operands), offers);
 }
 
-ir::Kernel legalise(ir::Kernel kernel, const Offers& offers) {
+ir::Kernel legalize(ir::Kernel kernel, const Offers& offers) {
   std::vector<KStmt> body = kernel.body;
   Legal(kernel, offers).visit(body);
   kernel.body = std::move(body);

@@ -3,7 +3,7 @@
 // What stands before every back end: operators that its target has no instruction for become others that it has. So a back end
 // translates one to one, and an operator is spelled once, in its row of the table (ashlar/ir/operation.h).
 //
-//   legalise(kernel, {{{Op::add_sat}}})     out[i] = add_sat(a[i], halving_add(b[i], c[i]))      becomes
+//   legalize(kernel, {{{Op::add_sat}}})     out[i] = add_sat(a[i], halving_add(b[i], c[i]))      becomes
 //                                           out[i] = add_sat(a[i], (b[i] & c[i]) + ((b[i] ^ c[i]) >> 1))
 //
 // The values are the same to the bit. Ranges (in_range) stay, also those that expansions know of. So does what computes an
@@ -31,7 +31,7 @@ struct Offers {
 };
 
 bool offered(const Offers&, ir::Op, Type operand, Type result);
-ir::Kernel legalise(ir::Kernel, const Offers&);
+ir::Kernel legalize(ir::Kernel, const Offers&);
 Expr legal(const Expr&, const Offers&);  // an expression that is no part of a kernel
 
 // What an operator of indices is on integers of type t, expanded where it can be: operand k is the variable `first` + k, or the
