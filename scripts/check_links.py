@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""What pages refer to is there: files and anchors of links, sections named behind a link, files named in the text. And they have
-one spelling.
+"""What pages refer to is there: files and anchors of links, sections named behind a link, files named in the text.
 
   [targets](targets.md), ![](a.svg)         the file, beside the page
   [the bounds](ir.md#math-functions)        the heading, by the anchor that GitHub gives it
   [codegen.md](codegen.md), "Lines"         the heading, by its words; `docs/ir.md`, "A fragment" as well
   `tests/negative`, `src/lower/place.cpp`   the file or folder, from the root; where * or … stands, something that fits
   docs/README.md                            names every page of docs/
-  behavior, neighbor, normalize           pages spell American, outside of code and of the names that begin a row
   // docs/ir.md, "Conversions"              a comment of include/ or src/, also of ops/ and schedules/: the heading
 
   scripts/check_links.py [ROOT]      prints every offense, exit code 1 if there is one
@@ -22,11 +20,6 @@ IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)|<img [^>]*src=\"([^\"]+)\"")
 SECTION = re.compile(r'(?:\]\(([^)\s#]+)\)|`([\w./-]+\.md)`),?\s+"([^"]+)"')
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.*-]*)`")
 IN_COMMENT = re.compile(r'(docs/[\w-]+\.md),\s+(?://\s*)?"([^"]+)"')
-BRITISH = re.compile(r"\b\w*(?:neighbor|behavior|color|favor|center|meter\b|analys(?:ed|ing)\b|labell|modell|"
-                     r"(?:initial|legal|normal|optim|organ|real|recogn|serial|special|summar|synchron|util|vector|general)is(?:e|ing|ation))"
-                     r"\w*", re.I)
-NO_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|^\|[^|\n]*\||\"[^\"\n]*\"", re.M)  # code, targets of links, what begins a row, what is printed
-PRINTED = {"docs/operators.md", "docs/primitives.md"}  # by programs
 FENCE = re.compile(r"^(```.*?\n)(.*?)(^```$)", re.M | re.S)
 SKIPPED = {".git", "build", "broken", ".cache"}
 
@@ -131,9 +124,6 @@ class Tree:
             words = re.sub(r"\s+", " ", plain(m[3]))
             if path in self.texts and words not in headings(self.texts[path]):
                 yield m.start(), f'{path} has no heading "{words}"'
-        prose = "" if name in PRINTED else NO_PROSE.sub(lambda m: " " * len(m[0]), text)
-        for m in BRITISH.finditer(prose):
-            yield m.start(), f"{m[0]}: expected American spelling"
         for m in PATH.finditer(text):
             if m[1].split("/")[0] in self.top and not self.exists(m[1]):
                 yield m.start(), f"{m[1]}: no such file or folder"

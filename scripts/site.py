@@ -3,6 +3,7 @@
 
   scripts/site.py OUT             (./dev docs: build/docs)
   scripts/site.py --self-test
+  scripts/site.py --help
 
 docs/README.md is the main page. Its tables are the navigation: a group for each section, an entry for each link. Doxygen's search box
 finds names and titles; the page "Search" finds words in the text of all pages, with an index that is made here.
@@ -133,7 +134,18 @@ def self_test():
     expect(layout("x<navindex>\n</navindex>y", [("l", "L & m")], [("G", [("p", "P")])]).count("<tab "), 11)
 
 
+def main():
+    arguments = sys.argv[1:]
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
+    if arguments == ["--self-test"]:
+        return self_test()
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    return build(arguments[0])
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    sys.exit(self_test() if sys.argv[1] == "--self-test" else build(sys.argv[1]))
+    sys.exit(main())

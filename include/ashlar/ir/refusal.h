@@ -4,8 +4,8 @@
 // user's call, and for an illegal step two conflicting iterations. Inside the library it is the exception RefusalError;
 // Schedule::attempt returns it as a value; the generator tool prints it and exits.
 //
-//   matmul.cpp:31: vectorize(k): expected a loop whose iterations are independent, found a reduction of `C`
-//     conflict: iterations k=0 and k=1 both update C[0, 0]
+//   matmul.cpp:31: parallel: expected a loop whose iterations are independent (…), found k of C, a reduction
+//     conflict: iterations k = 0 and k = 1 both update C[i, j]
 #include <exception>
 #include <string>
 #include <utility>

@@ -16,23 +16,23 @@ namespace ashlar {
 
 struct OperationFigures {
   std::string kind;  // "f32", "i8, matrix units"
-  double count = 0;  // an fma counting as two
-  double rate = 0;   // of the device, in operations a second; 0: not known
+  double count = 0;  // an fma counts as two
+  double rate = 0;   // of the device, in operations per second; 0: unknown
 };
 
 struct CacheFigures {
   int level = 1;
   std::int64_t bytes = 0;
-  std::string holds;     // the loop of which it holds a run; "": all of the stage; "-": not even the innermost
-  double footprint = 0;  // of that run
+  std::string holds;     // the outermost loop that fits; "": the whole stage fits; "-": not even the innermost loop fits
+  double footprint = 0;  // bytes that one run of that loop touches
   double moved = 0;      // bytes loaded and stored beyond the cache
-  double intensity = 0;  // operations for each of those bytes
+  double intensity = 0;  // operations per byte moved
 };
 
 struct StageCost {
   std::string name, inside;  // inside: the loop of another stage where it is computed
   double points = 0, distinct = 0, operations = 0;
-  double lanes_used = 0;  // share of the lanes of its vectors that compute a point; 0: no vectors
+  double lanes_used = 0;  // the share of vector lanes that compute a point; 0: no vectors
   std::vector<CacheFigures> caches;
 };
 
@@ -41,13 +41,13 @@ struct WarpFigures {  // one access of the first warp of the first block, loops 
   bool store = false, shared = false;
   int elements = 1;  // neighbors that a thread accesses at once
   std::int64_t element_bytes = 4;
-  std::vector<std::int64_t> bytes;  // of each lane, the byte in the buffer where its access begins; -1: data decides
+  std::vector<std::int64_t> bytes;  // the first byte of each lane's access in the buffer; -1: depends on data
 };
 
 struct LaunchFigures {
   struct Limit {
     std::string name;
-    std::int64_t blocks = 0;  // that a multiprocessor holds by it
+    std::int64_t blocks = 0;  // that fit on a multiprocessor by this limit
   };
   std::string name;
   std::int64_t grid[3] = {1, 1, 1};
@@ -64,7 +64,7 @@ struct Figures {
   double argument_bytes = 0;            // each argument once
   double requested_bytes = 0;           // of a device: by all accesses to global memory
   double bandwidth = 0;                 // of the device, in bytes a second; 0: not known
-  std::vector<std::string> losses;      // of a processor: what costs most, the worst first, as explain() says it
+  std::vector<std::string> losses;      // of a processor: what costs most, the worst first, in the words of explain()
   std::vector<StageCost> stages;        // of a processor
   std::vector<LaunchFigures> launches;  // of a device
 };

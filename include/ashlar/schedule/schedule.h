@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The schedule: handles to stages and loops, and the primitives. Each call applies, or throws a Refusal at the caller's line.
+// The schedule: handles to stages and loops, and the primitives. Each call applies, or throws a RefusalError.
 //
 //   auto [i, j] = s[C].spatial<2>();
 //   auto [io, jo, ii, ji] = s[C].tile(i, j, 64, 64);

@@ -22,13 +22,13 @@ struct AttentionOptions {
   int groups = 1;    // query heads that share a head of k and v
   int window = 0;    // how many keys a query sees, ending with the last causal one; 0: all
   double scale = 0;  // 0: 1 / sqrt(D)
-  // A promise: v is finite even for keys that a query does not see, so 0 times v adds nothing. Without it, a term whose weight is
-  // 0 is left out, which costs tensor cores a few instructions (schedules::gpu_attention), and schedules::tile_attention needs
-  // it. Where the promise is broken, the result is infinite or NaN. For `attention` only.
+  // A promise: v is finite even for keys that a query does not see, so 0 times v adds nothing. Without it, a term whose weight
+  // is 0 is left out, which costs tensor cores a few instructions (schedules::gpu_attention), and schedules::tile_attention
+  // needs it. Where the promise is broken, the result is infinite or NaN. For `attention` only.
   bool finite = false;
-  // The exponentials are rounded to the type of v before they weight it, so that the second product is one of tensor cores too:
-  // of f16 and bf16 products of two factors of one type. Each is off by half a unit of its last place, as the result is. The sum
-  // that divides is of those that were not rounded. Of `attention`.
+  // Rounds the exponentials to the type of v (f16 or bf16) before they weight it. Tensor cores take two factors of one type, so
+  // this lets them compute the second product too. Each weight is off by at most half a unit in its last place; the sum that
+  // divides adds the exponentials before they are rounded. For `attention` only.
   bool rounded = false;
   // Exponentials may be the target's approximations of 2^x (docs/ir.md, "Approximations"), with the scale and log2 e as one
   // factor. Each has a relative error of at most 2^-21 + 2^-22 |scale score|, and is 0 below 2^-125. Of `attention`.

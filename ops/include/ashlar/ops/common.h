@@ -3,7 +3,7 @@
 // Shared by all operators: argument checks, accumulator types, broadcasting. docs/ops.md describes the conventions.
 //
 // A failed check names the argument and the line of the operator's caller, which every operator takes as its last parameter:
-//   model.cpp:12: matmul: expected B [K, N] with K = 64, the extent of A in dimension 1, found 32
+//   model.cpp:12: matmul: expected B whose dimension 0 has the extent 64, as dimension 1 of A has, found 32
 #include <string>
 #include <utility>
 #include <vector>
