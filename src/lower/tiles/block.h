@@ -115,7 +115,8 @@ class BlockLowering {
   bool parts_agree(Running&) const;
   void raise(Id buffer);
   std::vector<Id> carried_into(const ir::Stage&);
-  std::vector<Id> after_part();
+  std::vector<Id> after_part(const std::vector<Expr>& parts);
+  static Expr where_it_moves(const Running&);
   std::vector<Expr> margins_of(const Stmt& nest, const Expr& value, const Expr& none);
   void leave_out(const Running&, Id axis, Expr& begin, Expr& end);
 

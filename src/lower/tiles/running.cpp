@@ -9,10 +9,12 @@
 //   now = max(most, top)                                    most = now
 //   sums = sums * exp(most - now) + part * exp(top - now)
 //
-// Both steps rely on the identity term(now) = term(top) * rescale(top, now), and regroup sums; so does this. Parts that add
+// Both steps rely on the identity term(now) = term(top) * rescale(top, now), and regroup sums; so does this. Here it is proved,
+// of powers, since a reducer of the user's own combines parts in the same way without declaring it. Parts that add
 // nothing to any point of the block, such as the keys that no query of it sees, are left out: the loop ends before them.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <ashlar/ir/operation.h>
 
@@ -87,16 +89,108 @@ Expr rescale_in(const Expr& combine, const Expr& a0, const Expr& b0, const Expr&
   return ir::uses_var(over, a0.node()->id) || ir::uses_var(over, b0.node()->id) ? Expr() : over;
 }
 
-// Is value(now) = value(old) * rescale(old, now), where old may become now? For a few values of everything.
-bool rescales(const Expr& value, Id part, const Expr& rescale, Id old, Id now, bool rises) {
-  for (const auto& [low, high] : {std::pair{-1.0, 0.5}, {0.25, 1.75}, {-2.0, -1.5}}) {
-    const double from = rises ? low : high, to = rises ? high : low;
+bool is_number(const Expr& e) { return !ir::has_load(e) && ir::free_vars(e).empty(); }
+
+// Does e change by a constant multiple of what moves? Of a moving value, `none` alone may be replaced by a number.
+using Moves = std::function<bool(const Expr&)>;
+bool is_linear(const Expr& e, const Moves& moves, const Expr& none) {
+  bool any = false;
+  ir::walk(e, [&](const Expr& x) { return any |= moves(x), !any; });
+  if (!any || moves(e)) return true;
+  const auto args = ir::args_of(e);
+  const auto linear = [&](const Expr& a) { return is_linear(a, moves, none); };
+  switch (ir::op_of(e)) {
+    case Op::cast:
+      return e.type().is_float() && args[0].type().is_float() && linear(args[0]);
+    case Op::neg:
+    case Op::add:
+    case Op::sub:
+      return std::all_of(args.begin(), args.end(), linear);
+    case Op::mul:
+    case Op::fma:
+      return ((is_number(args[0]) && linear(args[1])) || (is_number(args[1]) && linear(args[0]))) &&
+             (args.size() == 2 || linear(args[2]));
+    case Op::select: {  // of a maximum that no score has reached
+      const auto sides = ir::args_of(args[0]);
+      return ir::is(args[0], Op::eq) && moves(sides[0]) && ir::same(sides[1], none) && ir::is(args[1], Op::float_const) &&
+             ir::same(args[2], sides[0]);
+    }
+    default:
+      return false;
+  }
+}
+
+// e = factor * b^exponent, where what moves is in the exponent alone.
+struct Power {
+  Expr exponent;
+  double log_base = 0;
+};
+std::optional<Power> power_of(const Expr& e, const Moves& moves, const Expr& none) {
+  const auto moving = [&](const Expr& of) {
+    bool any = false;
+    ir::walk(of, [&](const Expr& x) { return any |= moves(x), !any; });
+    return any;
+  };
+  const auto args = ir::args_of(e);
+  switch (ir::op_of(e)) {
+    case Op::exp:
+    case Op::fast_exp:
+      return is_linear(args[0], moves, none) ? std::optional(Power{args[0], 1}) : std::nullopt;
+    case Op::exp2:
+    case Op::fast_exp2:
+    case Op::approximate_exp2:
+      return is_linear(args[0], moves, none) ? std::optional(Power{args[0], std::log(2.0)}) : std::nullopt;
+    case Op::cast:
+      return args[0].type().is_float() ? power_of(args[0], moves, none) : std::nullopt;
+    case Op::mul:
+      if (!moving(args[0])) return power_of(args[1], moves, none);
+      return moving(args[1]) ? std::nullopt : power_of(args[0], moves, none);
+    case Op::select:
+      if (moving(args[0]) || !ir::is(args[2], Op::float_const) || args[2].node()->f != 0) return std::nullopt;
+      return power_of(args[1], moves, none);
+    default:
+      return std::nullopt;
+  }
+}
+
+// Is value(now) = value(old) * rescale(old, now)? Proved of powers whose exponents move by the same multiple of the maximum.
+bool rescales(const Expr& value, Id part, const Expr& rescale, Id old, Id now, const Expr& none) {
+  const auto of_value = power_of(value, [&](const Expr& e) { return ir::is(e, Op::load) && e.node()->id == part; }, none);
+  const auto of_rescale = power_of(
+      rescale, [&](const Expr& e) { return ir::is(e, Op::var) && (e.node()->id == old || e.node()->id == now); }, none);
+  if (!of_value || !of_rescale) return false;
+  const auto at = [&](const Expr& e, double from, double to) {
     const auto number = [&](double v) { return ir::float_const(rescale.type(), v); };
-    const auto before = sample(value, part, from), after = sample(value, part, to),
-               by = sample(ir::substitute(rescale, {{old, number(from)}, {now, number(to)}}), 0, 0);
-    if (!before || !after || !by || !before->type.is_float() || before->f == 0) return false;
-    const double expected = before->f * by->f, size = std::abs(after->f) + std::abs(expected);
-    if (!(std::abs(after->f - expected) <= 1e-3 * size + 1e-6)) return false;
+    const auto v = sample(ir::substitute(e, {{old, number(from)}, {now, number(to)}}), 0, 0);
+    return v && v->type.is_float() ? v->f : std::nan("");
+  };
+  const auto by_value = [&](double most) {
+    const auto v = sample(of_value->exponent, part, most);
+    return v ? v->f * of_value->log_base : std::nan("");
+  };
+  constexpr double far = 64;
+  const auto by_rescale = [&](double from, double to) { return at(of_rescale->exponent, from, to) * of_rescale->log_base; };
+  const double slope = (by_value(far) - by_value(-far)) / (2 * far),
+               of_now = (by_rescale(0, far) - by_rescale(0, -far)) / (2 * far),
+               of_old = (by_rescale(far, 0) - by_rescale(-far, 0)) / (2 * far);
+  const bool narrow = of_value->exponent.type().bits < 32 || of_rescale->exponent.type().bits < 32;
+  const double most = std::abs(slope) * (narrow ? 1e-2 : 1e-5);
+  return slope != 0 && std::abs(of_now - slope) <= most && std::abs(of_old + slope) <= most &&
+         std::abs(at(rescale, 0, 0) - 1) <= 1e-6;
+}
+
+// Is an element of a part the one at the same point of the stage that combines parts? Then so are their tiles' elements.
+bool is_own_point(const Expr& load, const ir::Stage& all) {
+  std::size_t next = 0;
+  for (const Expr& i : ir::args_of(load)) {
+    if (ir::is(i, Op::var)) {
+      while (next < all.iters.size() && all.iters[next].id != i.node()->id) ++next;
+      if (next < all.iters.size()) {
+        ++next;
+        continue;
+      }
+    }
+    return false;
   }
   return true;
 }
@@ -124,7 +218,8 @@ std::optional<BlockLowering::Running> BlockLowering::running_of(const Stmt& loop
   std::vector<Expr> left, right;
   for (std::size_t k = 0; k < all.values.size(); ++k) {
     const Expr& e = all.values[k];
-    if (!ir::is(e, Op::load) || !nest_in(loop.body(), p_.buffer(e.node()->id).stage)) return std::nullopt;
+    if (!ir::is(e, Op::load) || !is_own_point(e, all) || !nest_in(loop.body(), p_.buffer(e.node()->id).stage))
+      return std::nullopt;
     found.parts.push_back(e.node()->id);
     left.push_back(ir::var(r.left[k], "a", e.type())), right.push_back(ir::var(r.right[k], "b", e.type()));
     const ir::Stage& part = p_.stage(p_.buffer(e.node()->id).stage);
@@ -134,7 +229,9 @@ std::optional<BlockLowering::Running> BlockLowering::running_of(const Stmt& loop
   }
   const ir::Stage& top = p_.stage(p_.buffer(found.parts[0]).stage);
   const bool rises = top.reducer.kind == ir::ReducerKind::maximum;
-  if ((!rises && top.reducer.kind != ir::ReducerKind::minimum) || top.values.size() != 1) return std::nullopt;
+  if ((!rises && top.reducer.kind != ir::ReducerKind::minimum) || top.values.size() != 1 ||
+      !ir::same(top.inits.front(), ir::identity_of(top.reducer.kind, top.values.front().type())))
+    return std::nullopt;
   found.extreme = rises ? Op::max : Op::min;
   if (!ir::same(r.combine[0], ir::binary(found.extreme, left[0], right[0]))) return std::nullopt;
   for (std::size_t k = 1; k < left.size(); ++k) {
@@ -159,7 +256,8 @@ bool BlockLowering::parts_agree(Running& run) const {
     if (!reads(s, run.parts[0])) continue;
     if (s.is_reduction() || s.values.size() != 1 || p_.buffer(s.buffers.front()).role != ir::Role::temporary ||
         !nest_in(*run.body, s.id) ||
-        !rescales(s.values.front(), run.parts[0], run.rescale, run.old, run.now, run.extreme == Op::max))
+        !rescales(s.values.front(), run.parts[0], run.rescale, run.old, run.now,
+                  ir::identity_of(run.extreme, run.rescale.type())))
       return false;
     run.terms.push_back(&s);
   }
@@ -169,6 +267,17 @@ bool BlockLowering::parts_agree(Running& run) const {
     if (reads(s, term) && (part_of(s) < 1 || !is_multiple(s.values.front(), term))) return false;
   return std::all_of(run.parts.begin() + 1, run.parts.end(),
                      [&](Id part) { return reads(p_.stage(p_.buffer(part).stage), term); });
+}
+
+// The rescale, which may have no value where no score was reached yet: exp(old - now) of two infinities. What is carried is
+// worth the same there.
+Expr BlockLowering::where_it_moves(const Running& run) {
+  const Type t = run.rescale.type();
+  const Expr none = ir::identity_of(run.extreme, t);
+  const auto at_none = sample(ir::substitute(run.rescale, {{run.old, none}, {run.now, none}}), 0, 0);
+  if (at_none && std::isfinite(at_none->f)) return run.rescale;
+  const Expr old = ir::var(run.old, "old", t), now = ir::var(run.now, "now", t);
+  return ir::select(ir::eq(old, now), ir::float_const(t, 1), run.rescale);
 }
 
 // The part's maximum becomes that of all so far; what is carried is worth less by `factor` from here on.
@@ -184,7 +293,7 @@ void BlockLowering::raise(Id buffer) {
   done_.clear();
   Dimensions dims;
   for (const std::int64_t n : carried) dims.push_back({0, n, Expr()});
-  running_->factor = full(spelled(running_->rescale), dims);
+  running_->factor = full(spelled(where_it_moves(*running_)), dims);
   locals_.clear();
   done_.clear();
 }
@@ -204,13 +313,14 @@ std::vector<Id> BlockLowering::carried_into(const ir::Stage& stage) {
   return {b_.reshape(b_.apply(Op::mul, {running_->carried[k], b_.broadcast(running_->factor, own.extents)}), extents)};
 }
 
-// The sums after this part; empty: they are combined as the reducer says.
-std::vector<Id> BlockLowering::after_part() {
+// The sums after this part, whose values are those of the stage that combines parts; empty: they are combined as the reducer
+// says.
+std::vector<Id> BlockLowering::after_part(const std::vector<Expr>& parts) {
   if (!running_ || !running_->most || running_->all != now().stage) return {};
   std::vector<Id> next{running_->most};
-  for (std::size_t k = 1; k < running_->parts.size(); ++k) {
+  for (std::size_t k = 1; k < parts.size(); ++k) {
     const std::vector<std::int64_t> extents = b_.type(running_->carried[k]).extents;
-    const Id part = b_.reshape(stages_.at(running_->parts[k]).value, extents);
+    const Id part = full(tile(spelled(parts[k]), now().spatial), dimensions(k));
     const auto less = [&] { return b_.apply(Op::mul, {running_->carried[k], b_.broadcast(running_->factor, extents)}); };
     next.push_back(running_->started.count(k) ? part : b_.apply(Op::add, {less(), part}));
   }

@@ -243,7 +243,7 @@ BlockLowering::Dimensions BlockLowering::dimensions(std::size_t component) const
 void BlockLowering::add_one_term(const std::vector<Expr>& values, const std::vector<Expr>& conditions) {
   Current& c = now();
   std::vector<Expr> so_far;
-  std::vector<Id> next = after_part();
+  std::vector<Id> next = after_part(values);
   const bool combines = next.empty();
   for (std::size_t k = 0; combines && k < values.size(); ++k) {
     so_far.push_back(ir::var(ir::fresh_id(), "sum", values[k].type()));
