@@ -6,8 +6,8 @@ int main() {
   tutorial::Lesson lesson("3. Placement: compute_root, inline, compute_at, slide");
   lesson.say(
       "A blur in two stages: across sums three neighbors in a row, and out sums three rows of across. The extents of across\n"
-      "are not declared: it is computed where its readers need it. Here it has H rows, for which it reads two more rows of\n"
-      "the input than out has.");
+      "are not declared: it is computed for the elements that its readers read. Here out reads H rows of it, two more than\n"
+      "out itself has.");
   const auto build = [](Tensor& across, Tensor& out) {
     Symbol H{"H", {.min = 8}}, W{"W", {.min = 8}};
     Tensor in = lang::make_input("in", f32, {H, W});

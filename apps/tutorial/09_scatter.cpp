@@ -38,8 +38,8 @@ int main() {
 
   lesson.say(
       "The second solution has one histogram for all, to which every step adds by an atomic update of memory. It needs no\n"
-      "memory and no final sum, but if most pixels are equal, the workers wait for each other. Integers give the same result\n"
-      "in any order, to the bit; a sum of floats would differ in its last digits from run to run.");
+      "extra memory and no final sum, but if most pixels are equal, the workers wait for each other. Integers give the same\n"
+      "result in any order, to the bit; a sum of floats would differ in its last digits from run to run.");
   lesson.watch(s);
   s[counts].atomic();
   s[counts].parallel(y);

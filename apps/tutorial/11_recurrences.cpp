@@ -54,8 +54,8 @@ int main() {
   lesson.say("The scan stays sequential; the windows are independent of each other:");
   sums[w].vectorize(sums[w].spatial<1>()[0], 8);
   lesson.say(
-      "But sums may be regrouped. associative_scan works in blocks: each block gets a total, a short scan over the totals\n"
-      "gives what precedes each block, and then workers scan the blocks independently:");
+      "But sums may be regrouped (floats then round differently). associative_scan adds up each block, a short scan of these\n"
+      "totals gives what precedes each block, and then workers scan the blocks independently. It reads every term twice:");
   auto [outer, inner] = sums[upto].split(sums[upto].spatial<1>()[0], 512);
   auto [total, carry, block] = sums[upto].associative_scan(outer);
   lesson.definitions(sums);

@@ -21,7 +21,7 @@ int main() {
   lang::bind(dw, by_w);
   const lang::Built fit = lang::build_program("fit", {x, t, w, loss, dw});
   Schedule s(fit, Target::parse("x86-64-v3"));
-  lesson.say("The new stages are ordinary stages. Their names are d_ and the tensor by which they are the derivative:");
+  lesson.say("The new stages are ordinary stages. d_w is the derivative with respect to w, and so on:");
   lesson.definitions(s);
   lesson.say("They have loops, which are scheduled like any others.");
   lesson.watch(s);
@@ -34,7 +34,7 @@ int main() {
 
   lesson.say(
       "For the points (0, 1), (1, 3), (2, 5) on the line 1 + 2 u and the weights (1, 1), these are the loss and its\n"
-      "derivative by both weights:");
+      "derivatives with respect to both weights:");
   Schedule here(fit, Target::host());
   here.replay(s.json());
   tutorial::Array<float> inputs({3, 2}, [](std::int64_t i) { return i % 2 == 0 ? 1 : i / 2; });

@@ -40,7 +40,7 @@ Intrinsic vpmaddwd(int lanes = 8, Type b = i16, Where = Where::current());
 // a[2k] b[i, 2k] + a[2k + 1] b[i, 2k + 1] lies in -32768 to 32767. This holds if all elements of a are below 128.
 enum class Pairs { fit };
 // vpmaddubsw, vpmaddwd and an addition: c[i] += sum over k in 4 of i32(a[k]) * i32(b[i, k]): c i32[lanes]; a u8[4],
-// b i8[lanes, 4]. Lanes as of vpmaddwd.
+// b i8[lanes, 4]. Lanes as for vpmaddwd.
 Intrinsic vpmaddubsw(Pairs, int lanes = 8, Where = Where::current());
 
 // In each of its two steps, vdpbf16ps treats subnormal operands as zeros of the same sign and gives 0 for a subnormal sum; the

@@ -2,8 +2,9 @@
 #pragma once
 // Schedule families: each function in namespace ashlar::schedules schedules one kind of operator. docs/ops.md, "Schedules by
 // family", says which function suits which operator. A family is built from primitives. An option left at 0 lets it choose the
-// size from the registers and caches of the target. Pass stages as s[tensor]; they must not have a schedule yet. The comments
-// draw the resulting loops, outermost first.
+// size from the registers and caches of the target. Negative sizes are refused, and so are lanes and accumulators that must
+// be a power of two and are not. Pass stages as s[tensor]; they must not have a schedule yet. The comments draw the resulting
+// loops, outermost first.
 #include <ashlar/schedules/attention.h>
 #include <ashlar/schedules/attention_decode.h>
 #include <ashlar/schedules/by_default.h>

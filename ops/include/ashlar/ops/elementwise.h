@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Elementwise functions, and arithmetic that broadcasts as in NumPy: shapes are aligned at the right, and an extent that is the
-// number 1 is stretched (a Symbol is not, even if a call gives it 1). Operands have one type; convert with `cast`. Each
-// function is one stage.
+// number 1 is stretched. A Symbol is not stretched: beside another extent it is refused, even if each call gives it 1. Operands
+// have one type; convert with `cast`. Each function is one stage.
 //
 //   Tensor y = ops::add(ops::mul(x, scale), shift);      x: [N, C, H, W], scale and shift: [C, 1, 1]
 #include <ashlar/ops/common.h>

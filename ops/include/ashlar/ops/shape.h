@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Rearrangements of elements. Operators that only rename indices are views (ashlar/lang/view.h): they are no stages and are
+// Rearrangements of elements. Operators that only rename indices are views (ashlar/lang/view.h): they are not stages and are
 // expanded where they are read; an output that is bound to a view becomes a copy. Operators that join or repeat tensors are one
 // stage.
 //

@@ -11,8 +11,8 @@
 //       each point by itself
 //
 // It handles every program. Each step is proved as if a user had written it. If a step is refused, the scheduler tries the next
-// best one and records that in its choices. Stages that already have a schedule are left alone. Results do not change, except
-// for the rounding of regrouped sums (`regroup`).
+// best one and records that in its choices. Stages that already have a schedule are left alone, so schedule a stage by hand
+// before this call. Results do not change, except for the rounding of regrouped sums (`regroup`).
 #include <cstdint>
 #include <string>
 #include <vector>

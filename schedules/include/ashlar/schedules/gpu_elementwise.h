@@ -15,7 +15,7 @@
 // Other calls take a second kernel, in which neighboring threads access neighboring elements one by one. A thread finds its
 // place without a division if there are at most two dimensions. Correct for every extent; a row that is shorter than 32 vectors
 // leaves threads idle, so the number of threads along a row follows its length if that is a number. Refused: other devices, a
-// stage without dimensions, a reduction, a scatter, a recurrence, rows whose length is a number but no multiple of a vector,
+// stage without dimensions, a reduction, a scatter, a recurrence, rows whose length is a number but not a multiple of a vector,
 // more threads than a block of the target has.
 #include <ashlar/schedule/schedule.h>
 

@@ -29,9 +29,10 @@
 // and this lets the rows start in different banks.
 //
 // On CUDA, tensor cores compute products of f16 and bf16 with sums in f32, and of bytes with sums in i32. They add floats in an
-// unspecified order (docs/ir.md, "Tensor cores"). {.math = GpuMatmulOptions::Math::exact} turns them off; `math` can also ask
-// for tf32, which uses them for f32. A block computes 128 x 128 results, and each of its four warps 64 x 64. If the sizes are
-// numbers and so small that most of the chip would be idle, a block computes 64 x 64 and a warp 32 x 32:
+// unspecified order (docs/ir.md, "Tensor cores"), which is the same in every run. {.math = GpuMatmulOptions::Math::exact} turns
+// them off; `math` can also ask for tf32, which uses them for f32. A block computes 128 x 128 results, and each of its four
+// warps 64 x 64. If the sizes are numbers and so small that most of the chip would be idle, a block computes 64 x 64 and a warp
+// 32 x 32:
 //
 //   for groups of bi, for bj, for bi in 8   block_z, block_y, block_x: neighbors run together and share tiles in L2
 //     for w in 4                            warp

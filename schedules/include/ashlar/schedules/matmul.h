@@ -49,7 +49,7 @@ struct MatmulLoops {
 
 // `stage` sums A times B over its only reduction variable, in any type. A and B are inputs, or stages with declared domains. Up
 // to two dimensions may precede i and j; A and B each have all of them or none. Refused: a stage that has other loops or
-// already has a schedule, and other indices of A and B.
+// already has a schedule, other indices of A and B, and a GPU (use gpu_matmul).
 MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulOptions& options = {},
                    Where where = Where::current());
 
