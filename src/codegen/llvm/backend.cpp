@@ -24,8 +24,9 @@ namespace ashlar::codegen {
 namespace {
 
 // Scalars of memory first; then what is loop-invariant leaves its loop, what was computed twice is computed once, and of
-// several stores to one element, the terms of an unrolled sum, the last one stays. No loop vectorizer, no SLP, no unroller: a
-// schedule says these things, and a register tile that was counted must stay as it is.
+// several stores to one element, the terms of an unrolled sum, the last one stays. No loop vectorizer, no SLP, and no unroller
+// of loops with vectors that run as often as sizes say: a schedule says these things, and a register tile that was counted must
+// stay as it is.
 constexpr const char* kPasses =
     "always-inline,"  // the texts of intrinsics
     "function("
@@ -33,6 +34,12 @@ constexpr const char* kPasses =
     "loop-simplify,lcssa,loop-mssa(licm<allowspeculation>),loop-load-elim,"
     "early-cse<memssa>,dse,simplifycfg"
     "),globaldce";
+
+// A loop of few iterations, as many as a number says, becomes its iterations where these are short (a row of 56 elements), and
+// others run a few at once: iterations.cpp marks which.
+constexpr const char* kIterations =
+    "function(loop-simplify,lcssa,loop-unroll<O3;no-partial;no-runtime;no-upperbound;no-peeling;no-profile-peeling>,"
+    "early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 // Once lanes_alike has made numbers of vectors.
 constexpr const char* kPassesOnNumbers =
@@ -148,13 +155,16 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, Passes kind) {
     throw InternalError("codegen: " + llvm::toString(std::move(error)));
   passes.run(module, modules);
   if (kind != Passes::host) return;
-  if (lanes_alike(module)) {
+  const auto go_on = [&](const char* with) {
     modules.clear(), functions.clear(), loops.clear();
     llvm::ModulePassManager again;
-    if (auto error = builder.parsePassPipeline(again, kPassesOnNumbers))
+    if (auto error = builder.parsePassPipeline(again, with))
       throw InternalError("codegen: " + llvm::toString(std::move(error)));
     again.run(module, modules);
-  }
+  };
+  mark_loops(module);
+  go_on(kIterations);
+  if (lanes_alike(module)) go_on(kPassesOnNumbers);
   nans_apart(module);
   stores_of_one_lane(module);
 }

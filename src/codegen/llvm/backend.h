@@ -23,6 +23,7 @@ enum class Passes { host, device };
 void optimize(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
 void stores_of_one_lane(llvm::Module&);  // under a constant mask: they are not left to LLVM
 void nans_apart(llvm::Module&);          // of minima and maxima that a loop accumulates
+void mark_loops(llvm::Module&);          // for LLVM's unroller
 bool lanes_alike(llvm::Module&);         // what lanes of a loop have in common is computed once; true: something was
 void verify(const llvm::Module&);        // InternalError where the IR is malformed
 std::string machine_code(llvm::Module&, llvm::TargetMachine&, bool assembly);  // consumes the module's IR
