@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` puts under the prefix, in components: `runtime`, what programs that call kernels link; `shared`, the
-# runtime as a shared library; `generator`, the compiler that generators link; `tools`, programs with their man pages; `docs`.
+# runtime as a shared library; `generator`, the compiler that generators link; `tools`, programs with their man pages; `docs`;
+# `bundle`, over these, what makes them independent of LLVM on the machine.
 # Everything is relative to the prefix, which may be moved afterwards.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -74,9 +75,7 @@ ashlar_install_needs(tools ${programs})
 install(TARGETS ${layers} EXPORT AshlarGeneratorTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT generator)
 install(EXPORT AshlarGeneratorTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT generator)
 if(TARGET ashlar_op_generators)  # exported by itself: cross builds run it, and link none of the libraries
-  if(NOT ASHLAR_BUNDLE)
-    set_target_properties(ashlar_op_generators PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-  endif()
+  set_target_properties(ashlar_op_generators PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ashlar_op_generators EXPORT AshlarOpGeneratorsTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   install(EXPORT AshlarOpGeneratorsTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT generator)
 endif()
@@ -119,9 +118,7 @@ get_filename_component(ASHLAR_ISL_SONAME "${ASHLAR_ISL_LIBRARY}" REALPATH)  # li
 get_filename_component(ASHLAR_ISL_SONAME "${ASHLAR_ISL_SONAME}" NAME)
 string(REGEX REPLACE "^(.*\\.so\\.[0-9]+).*$" "\\1" ASHLAR_ISL_SONAME "${ASHLAR_ISL_SONAME}")
 set(ASHLAR_BUNDLED ${CMAKE_INSTALL_LIBDIR}/ashlar)
-if(ASHLAR_BUNDLE)
-  include(${PROJECT_SOURCE_DIR}/cmake/bundle.cmake)
-endif()
+include(${PROJECT_SOURCE_DIR}/cmake/bundle.cmake)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/AshlarConfig.cmake.in ${PROJECT_BINARY_DIR}/AshlarConfig.cmake
   INSTALL_DESTINATION ${package} PATH_VARS ASHLAR_RUNTIME_SOURCES CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR ASHLAR_BUNDLED)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake COMPATIBILITY SameMinorVersion

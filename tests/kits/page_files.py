@@ -24,11 +24,11 @@ class Page:
         """The first block in that language behind these words."""
         return re.search(rf"^```{language}\n(.*?)^```$", self.text[self.text.index(after):], re.M | re.S)[1]
 
-    def project(self, folder, *pieces):
-        """The four files of the first project; `pieces` are added to its CMakeLists.txt."""
+    def project(self, folder, *pieces, names=("rms_norm.cpp", "CMakeLists.txt", "use.py", "pyproject.toml")):
+        """The files of the first project; `pieces` are added to its CMakeLists.txt."""
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
-        for name in ("rms_norm.cpp", "CMakeLists.txt", "use.py", "pyproject.toml"):
+        for name in names:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                 f.write(self.fenced(r"\w+", f"`{name}`") + ("".join(pieces) if name == "CMakeLists.txt" else ""))
         return folder
