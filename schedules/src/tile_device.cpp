@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include <ashlar/ir/print.h>
 #include <ashlar/ir/recurrence.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedules/tile_matmul.h>
@@ -33,11 +34,17 @@ class OnTiles {
   static bool ordinary(const ir::Stage& s) { return !s.scatters() && !s.is_recurrence(); }
 
   void refuse_stages_in_order() {
-    for (const auto& [id, s] : d.program().stages)
+    for (const auto& [id, s] : d.program().stages) {
+      const Type type = s.values.front().type();
+      if (s.scatters() && !d.options.regroup && type.is_float())  // memory combines them in any order
+        refuse("schedule_by_default",
+               "scatters of integers, or sums that may be regrouped (.regroup), for " + std::string(d.s.target().text()),
+               s.name + ", of " + ir::text(type), s.where);
       if (s.is_recurrence() && (s.along.size() > 1 || !ir::stages_inside(d.program(), s).empty()))
         refuse("schedule_by_default",
                "recurrences along one dimension, without stages inside of a step, for " + std::string(d.s.target().text()),
                s.name, s.where);
+    }
   }
 
   // ---- products ----------------------------------------------------------------------------------------------------------

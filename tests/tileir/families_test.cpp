@@ -253,3 +253,45 @@ TEST_CASE("what the families refuse, by the name of the family") {
           schedules::tile_points(s, s[twice], {.columns = 48});
         }).find("columns that are a power of two, found 48") != std::string::npos);
 }
+
+TEST_CASE("a scatter of floats by default: refused where sums are not to be regrouped, as memory adds in any order") {
+  const auto made = [](Type type, bool regroup) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor at = lang::make_input("at", i32, {N}), x = lang::make_input("x", type, {N}), y = lang::make_output("y", type, {64});
+    Tensor sums =
+        scatter("sums", {64}, Combine::add, ir::cast(type, i32(0)), {N}, [&](Var n) { return put(x(n), at(n) & 63); });
+    const lang::Built built = (lang::bind(y, sums), lang::build_program("index_add", {at, x, y}));
+    return refusal([&] { schedule_by_default(built, Target::parse("cuda-tile-sm_90"), {.regroup = regroup}); });
+  };
+  CHECK(made(i32, false) == "");
+  CHECK(made(f32, true) == "");
+  const std::string why = made(f32, false);
+  CHECK_MESSAGE(why.find("families_test.cpp:") != std::string::npos, why);
+  CHECK_MESSAGE(why.find("expected scatters of integers, or sums that may be regrouped (.regroup), for cuda-tile-sm_90, found "
+                         "sums, of f32") != std::string::npos,
+                why);
+}
+
+TEST_CASE("a scan by default: tiles of steps if its reducer lets terms be swapped, and step after step otherwise") {
+  for (const Order order : {Order::any, Order::regroup, Order::exact}) {
+    CAPTURE(static_cast<int>(order));
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor x = lang::make_input("x", i32, {3, N}), y = lang::make_output("y", i32, {3, N}),
+           z = lang::make_output("z", i32, {3, N});
+    const bool swaps = order == Order::any;
+    const auto by = reducer(
+        "by", {i32, i32}, {swaps ? 0 : 1, 0},
+        [&](Values<2> a, Values<2> b) {
+          return swaps ? values(a[0] + b[0], a[1] | b[1]) : values(a[0] * b[0], a[1] * b[0] + b[1]);
+        },
+        order);
+    const std::array<Tensor, 2> all =
+        scan("t", {3, N}, Along{1}, by, [&](Var r, Var i) { return values(x(r, i) % 3, x(r, i)); });
+    const lang::Built built = (lang::bind(y, all[0]), lang::bind(z, all[1]), lang::build_program("scans", {x, y, z}));
+    const ScheduledByDefault made = schedule_by_default(built, Target::parse("cuda-tile-sm_90"));
+    CHECK((count(kernels(made.schedule), "= scan ") > 0) == swaps);
+    same(built, made.schedule, {{{"N", 1}}, {{"N", 300}}});
+  }
+}

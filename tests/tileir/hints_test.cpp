@@ -135,6 +135,24 @@ TEST_CASE("a stage that loses its launch loses its hints: refused when the sched
             "hint_launch: expected a stage with a launch of its own, found twice, which is computed inside of another one"));
 }
 
+TEST_CASE("a scatter has two launches: a hint about an access is of the one that makes it") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", u8, {N}), y = lang::make_output("y", i32, {256});
+  Tensor counts = scatter("counts", {256}, Combine::add, i32(5), {N}, [&](Var n) { return put(i32(1), x(n)); });
+  const lang::Built built = (lang::bind(y, counts), lang::build_program("histogram", {x, y}));
+  Schedule s = scheduled(built);
+  auto [no, ni] = s[counts].split(s[counts].reduction(), 32);
+  s[counts].atomic().bind(no, gpu::block_x).as_tile(ni).as_tile(s[counts].spatial<1>()[0]);
+  s[counts].hint_access(x, AccessHint::latency, 4).hint_access(counts, AccessHint::latency, 5);
+  const std::vector<TileLaunch> launches = lowered(s);
+  REQUIRE(launches.size() == 2);
+  CHECK(has(ir::tile::text(launches[0].kernel), "hints: latency 5"));
+  CHECK(has(ir::tile::text(launches[1].kernel), "hints: latency 4"));
+  s[counts].hint_access(counts, AccessHint::tma, 1);  // stored as a tile of starting values
+  CHECK(refusal([&] { lowered(s); }) == "");
+}
+
 TEST_CASE("the assembler takes every hint that is not refused") {
   if (codegen::tileir::assembler().empty()) return skip::because("tiles with hints assembled", "there is no tileiras");
   for (const char* chip : {"sm_80", "sm_90", "sm_100", "sm_120"}) {

@@ -65,11 +65,13 @@ Expr with_common_sums(const Expr& choice);  // arms.cpp
 // the elements, and the part that combines into them.
 std::vector<ir::Stmt> pieces_of(const ir::Program&, const ir::Stmt& root);
 
+using TakenHints = std::set<const ir::TileHint*>;
+
 class BlockLowering {
  public:
   BlockLowering(const ir::Program& p, const TileOptions& options, const StoredStages& stored, std::string name)
       : p_(p), options_(options), stored_(stored), b_(std::move(name)), facts_(analysis::facts_of_arguments(p)) {}
-  TileLaunch run(const ir::Stmt& root);
+  TileLaunch run(const ir::Stmt& root, TakenHints& taken);  // adds the hints about accesses that it makes
 
  private:
   using Id = ir::Id;

@@ -175,19 +175,9 @@ std::vector<ir::Hint> BlockLowering::hints(Id buffer, bool view) {
 
 // Those about the launch; 8 warps for many sums, where the schedule says nothing.
 void BlockLowering::hints_of_launch() {
-  const std::string of = p_.stage(launched_).name;
   bool warps = false;
   for (const ir::TileHint& h : p_.hints) {
-    if (h.stage != launched_) continue;
-    const bool tma = h.hint.kind == ir::HintKind::tma;
-    if (h.buffer && !taken_.count(&h))  // or a step removed it
-      refuse("hint_access",
-             tma ? "a tensor that the launch of " + of + " loads or stores by tiles of a view"
-                 : "a tensor that the launch of " + of + " loads or stores",
-             (p_.buffers.count(h.buffer) ? p_.buffer(h.buffer).name : "one that is gone") +
-                 (tma ? ", whose elements are accessed one by one" : ""),
-             h.where);
-    if (h.buffer) continue;
+    if (h.stage != launched_ || h.buffer) continue;
     launch_.kernel.hints.push_back(h.hint);
     warps = warps || (h.hint.kind == ir::HintKind::worker_warps && h.hint.chip.empty());
   }
@@ -195,13 +185,14 @@ void BlockLowering::hints_of_launch() {
     launch_.kernel.hints.push_back({ir::HintKind::worker_warps, n, ""});
 }
 
-TileLaunch BlockLowering::run(const Stmt& root) {
+TileLaunch BlockLowering::run(const Stmt& root, TakenHints& taken) {
   launched_ = root.get<NestStmt>().stage;
   find_indices();
   path_.push_back(&root);
   nest(root);
   launch_.kernel = std::move(b_).kernel();
   hints_of_launch();
+  taken.insert(taken_.begin(), taken_.end());
   for (Expr& e : launch_.grid)
     if (e.empty()) e = ir::index(1);
   launch_.where = root.where;
@@ -239,6 +230,21 @@ std::vector<TileTemporary> tile_temporaries(const ir::Program& p) {
 
 namespace {
 
+// Hints about accesses that no launch of the stage makes.
+void refuse_the_rest(const ir::Program& p, ir::Id stage, const lowering::TakenHints& taken) {
+  const std::string of = p.stage(stage).name;
+  for (const ir::TileHint& h : p.hints) {
+    if (h.stage != stage || !h.buffer || taken.count(&h)) continue;  // or a step removed it
+    const bool tma = h.hint.kind == ir::HintKind::tma;
+    ashlar::refuse("hint_access",
+                   tma ? "a tensor that the launch of " + of + " loads or stores by tiles of a view"
+                       : "a tensor that the launch of " + of + " loads or stores",
+                   (p.buffers.count(h.buffer) ? p.buffer(h.buffer).name : "one that is gone") +
+                       (tma ? ", whose elements are accessed one by one" : ""),
+                   h.where);
+  }
+}
+
 // A name that a linker takes, and no other entry has.
 std::string entry_name(std::string name, std::set<std::string>& names) {
   for (char& c : name)
@@ -275,11 +281,13 @@ std::vector<TileLaunch> lower_to_tiles(const ir::Program& p, const TileOptions& 
     if (!nest) continue;
     const std::string base = nests == 1 ? p.name : p.name + "_" + p.stage(nest->stage).name;
     const std::vector<ir::Stmt> pieces = lowering::pieces_of(p, s);
+    lowering::TakenHints taken;
     for (const ir::Stmt& piece : pieces) {
       const bool init = pieces.size() == 2 && &piece == pieces.data();
       launches.push_back(
-          lowering::BlockLowering(p, options, stored, entry_name(init ? base + "_init" : base, names)).run(piece));
+          lowering::BlockLowering(p, options, stored, entry_name(init ? base + "_init" : base, names)).run(piece, taken));
     }
+    refuse_the_rest(p, nest->stage, taken);
     for (const ir::Id id : p.stage(nest->stage).buffers) {  // what later launches read
       ir::Buffer b = p.buffer(id);
       const std::vector<Expr> begin(b.extents.size(), ir::index(0));

@@ -23,8 +23,8 @@ void tile_steps(Schedule& s, const Stage& stage, bool regroup, Where where) {
   const ir::Stage d = definition(s, stage);
   const std::vector<Loop> points = stage.spatial_loops(where);
   const std::size_t along = d.along.front(), last = points.size() - 1;
-  const bool scans =
-      regroup && along == last && d.scan.kind != ir::ReducerKind::none && d.scan.order != ir::Reducer::Order::exact;
+  const bool scans = regroup && along == last && d.scan.kind != ir::ReducerKind::none &&
+                     d.scan.order == ir::Reducer::Order::any && d.scan.unjoinable.empty();
   std::vector<Loop> blocks, inside, steps;
   std::vector<std::int64_t> widths;
   for (std::size_t k = 0; k < points.size(); ++k) {
