@@ -173,7 +173,7 @@ std::vector<Example> examples() {
     break;
   }
   return {{fmt::format("-g {} -o out", name), "an object and its header for this machine"},
-          {fmt::format("-g {} -o out -t x86-64-v4,x86-64-v3", name), "one library, of which each processor runs what it can"},
+          {fmt::format("-g {} -o out -t x86-64-v4,x86-64-v3", name), "one library; each processor runs the best code for it"},
           {fmt::format("-g {} {} -e program=-,assembly=-", name, param), "the loops, and their code, to look at"},
           {fmt::format("-g {} --help {}", name, param), "the parameters of one generator, and its arguments for this value"}};
 }

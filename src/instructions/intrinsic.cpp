@@ -158,7 +158,7 @@ class Sealer {
     if (written != 1) no("one tensor that is written or accumulated", std::to_string(written), where);
     const std::size_t result = operands_.at(d_.result);
     if (f_.operands[result].access == Operand_::Access::read)
-      no("the meaning of what is written", "that of " + f_.operands[result].name + ", which is read", where);
+      no("the meaning of the written tensor", "that of " + f_.operands[result].name + ", which is read", where);
     if (!(lang::tensor(d_.meaning, where).type == f_.operands[result].type))
       no("values of type " + ir::text(f_.operands[result].type), ir::text(lang::tensor(d_.meaning, where).type), where);
     for (std::size_t k = 0; k < stage_->dimensions.size(); ++k)

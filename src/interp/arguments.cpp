@@ -38,7 +38,7 @@ Array constant_array(Type type, const std::vector<Expr>& extents, const std::vec
   Array a{type, {}, {}, data};
   for (const Expr& e : extents) {
     std::int64_t n = 0;
-    if (!ir::is_int(e, &n)) throw InternalError("interpreter: a constant whose extents are none");
+    if (!ir::is_int(e, &n)) throw InternalError("interpreter: a constant whose extents are not numbers");
     a.shape.push_back(n);
   }
   return a;
@@ -207,7 +207,7 @@ std::map<Id, std::int64_t> solve_symbols(const std::vector<ir::Argument>& argume
     if (at == solved.end()) bad_argument("the symbol " + symbol.name + " follows from no argument's shape");
     const std::int64_t x = at->second;
     if (x < 0 || x < symbol.min || x > symbol.max || ir::floor_mod(x, std::max<std::int64_t>(symbol.multiple_of, 1)) != 0)
-      bad_argument("the symbol " + symbol.name + " is " + std::to_string(x) + ", against what is declared of it");
+      bad_argument("the symbol " + symbol.name + " is " + std::to_string(x) + ", which contradicts its declaration");
   }
   for (const Equation& q : equations)
     if (!q.done) bad_argument(q.buffer->name + ", dimension " + std::to_string(q.dim) + ": its extent could not be solved");

@@ -107,7 +107,7 @@ void Described::take(const std::function<void(std::span<const std::int64_t>, con
 int Described::resolve(Id buffer, const char*) {
   for (std::size_t k = 0; k < f_.operands.size(); ++k)
     if (f_.operands[k].id == buffer) return static_cast<int>(k);
-  throw InternalError("the meaning of " + f_.name + " loads what is no operand");
+  throw InternalError("the meaning of " + f_.name + " loads something that is not an operand");
 }
 
 Value Described::read(int operand, const std::int64_t* index, int rank) {

@@ -17,7 +17,8 @@ using State = Thread::State;
 MBarrier& DeviceRun::mbarrier(Thread& t, Code& c, int* number) {
   const BufferInfo& info = buffer(c.buffer);
   const std::int64_t at = c.index.run_index(), rank = c.rank.empty() ? -1 : c.rank.run_index();
-  if (info.info->storage != ir::Storage::barrier) throw InternalError("a sync at " + info.info->name + ", which is no barrier");
+  if (info.info->storage != ir::Storage::barrier)
+    throw InternalError("a sync at " + info.info->name + ", which is not a barrier");
   if (at < 0 || at >= info.elements)
     fail(
         Kind::out_of_bounds,
@@ -163,7 +164,7 @@ bool DeviceRun::sync(Thread& t, Code& c) {
     case K::fence_device:
       break;
     default:
-      throw InternalError("a sync of one thread that is none");
+      throw InternalError("an unknown sync of one thread");
   }
   next(t);
   return true;
@@ -258,7 +259,7 @@ void DeviceRun::group_sync(int first, Code& c) {
       uniform(c.count);
       break;
     default:
-      throw InternalError("a collective that is none");
+      throw InternalError("an unknown collective");
   }
 }
 

@@ -63,7 +63,7 @@ void Combiner::step(std::vector<Value>& accumulated) {
         op = Op::max;
         break;
       default:
-        throw InternalError("a step of a stage that is no reduction");
+        throw InternalError("a step of a stage that is not a reduction");
     }
     const Value args[2] = {accumulated[k], c.value.run()};
     const auto v = ir::evaluate(op, c.type, args);

@@ -58,7 +58,7 @@ std::int64_t wrap(Type type, std::int64_t v) {
 }
 
 double round_float(Type type, double v) {
-  if (!type.is_float()) throw InternalError("float constant of a type that is no float");
+  if (!type.is_float()) throw InternalError("float constant of a type that is not a float");
   return round_to(type, v);
 }
 

@@ -45,7 +45,7 @@ std::string filled(std::string_view text, const std::function<std::string(const 
   std::string out;
   const std::string_view wrong =
       scan(text, [&](std::string_view plain) { out += plain; }, [&](const Placeholder& f) { out += value(f); });
-  if (!wrong.empty()) throw InternalError("a text with a brace that has no partner: " + std::string(wrong));
+  if (!wrong.empty()) throw InternalError("a text with an unmatched brace: " + std::string(wrong));
   return out;
 }
 

@@ -209,7 +209,7 @@ Intrinsic tma_store(Type t) {
 
 Intrinsic wgmma(int n, Type ab, bool a_in_registers) {
   check_half(ab, "wgmma");
-  if (n < 8 || n > 256 || n % 8 != 0) throw InternalError("wgmma of a width that is no multiple of 8 up to 256");
+  if (n < 8 || n > 256 || n % 8 != 0) throw InternalError("wgmma of a width that is not a multiple of 8 up to 256");
   Intrinsic f =
       named(DeviceOp::wgmma,
             "wgmma_m64n" + std::to_string(n) + "k16_" + (ab == f16 ? "f16" : "bf16") + (a_in_registers ? "_rs" : "_ss"), 128);

@@ -145,7 +145,7 @@ struct KernelWriter {
       case Completion::barrier:
         break;
     }
-    throw InternalError("a sync waits for a group that is none");
+    throw InternalError("a sync waits for an unknown group");
   }
   std::string sync(const Sync& s) {
     using K = Sync::Kind;

@@ -19,7 +19,7 @@ Expr identity_of(ReducerKind kind, Type t) {
     case ReducerKind::maximum:
       return identity_of(Op::max, t);
     default:
-      throw InternalError("the identity of a reducer that is no operator");
+      throw InternalError("the identity of a reducer that is not an operator");
   }
 }
 

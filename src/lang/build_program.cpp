@@ -269,7 +269,7 @@ struct Builder {
           constant(t);
         else if (!out.buffer_of.count(t.id))
           refuse(stage(f.stage, where).name, "inputs that are arguments of " + p.name,
-                 "the input " + t.name + ", which is none", stage(f.stage, where).where);
+                 "the input " + t.name + ", which is not an argument", stage(f.stage, where).where);
         continue;
       }
       const Id id = f.stage;
@@ -405,8 +405,8 @@ struct Builder {
   [[noreturn]] void undetermined(const Expr& x, Where at) {
     const VariableDef& v = variable(x.node()->id, at);
     if (v.kind == VariableDef::Kind::scalar)
-      refuse(p.name, "scalars that are arguments", "the scalar " + v.name + ", which is none", v.where);
-    refuse(p.name, "symbols that the shape of some argument determines", "the symbol " + v.name + ", which is in none",
+      refuse(p.name, "scalars that are arguments", "the scalar " + v.name + ", which is not an argument", v.where);
+    refuse(p.name, "symbols that the shape of some argument determines", "the symbol " + v.name + ", which is in no shape",
            v.where);
   }
 

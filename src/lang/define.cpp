@@ -321,7 +321,7 @@ Expr make_scalar(const char* name, Type type, Where where) {
 
 void bind(const Tensor& output, const Tensor& value, Where where) {
   TensorDef& o = tensor(output.id(), where);
-  if (o.kind != TensorDef::Kind::output) refuse(o.name, "an output", "a tensor that is none", where);
+  if (o.kind != TensorDef::Kind::output) refuse(o.name, "an output", "a tensor that is not an output", where);
   if (o.bound)
     refuse(o.name, "one definition of each output",
            "a second one; the first stands at " + location(resolve(o.bound, where).where), where);

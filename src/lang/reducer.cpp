@@ -104,7 +104,7 @@ class Combine {
           if (r_.left[k] == e.node()->id) return a[k];
           if (r_.right[k] == e.node()->id) return b[k];
         }
-        throw InternalError("a combiner over a variable that is no argument of it");
+        throw InternalError("a combiner over a variable that is not its argument");
       case ir::Op::call: {
         const ir::Function& f = ir::function(e.node()->id);
         if (!f.run)

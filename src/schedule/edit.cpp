@@ -279,7 +279,7 @@ std::string copied_by(const Program& p, const Stmt& loop, const std::string& ste
 
 void require_whole(const Context& c, const Stmt& loop) {
   if (loop.get<LoopStmt>().part != ir::Part::all)
-    c.refuse("a whole loop", name_of(c.p, loop) + ", of which iterations were peeled at " + location(loop.where) +
+    c.refuse("a whole loop", name_of(c.p, loop) + ", which was peeled or partitioned at " + location(loop.where) +
                                  " (move this call before it)");
 }
 

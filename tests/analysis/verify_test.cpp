@@ -421,7 +421,7 @@ TEST_CASE("what an attribute refers to stands where it has to") {
       {[](Program& p) { loop_over(p, "i").part = ir::Part::full; }, "loop i over whole tiles, where no split made any"},
       {[](Program& p) { loop_over(p, "i").tight = true; }, "loop i is tight, and neither the inner loop of a split"},
       {[](Program& p) { loop_over(p, "i").bound_to = gpu::thread_x; }, "loop i names thread_x and is not bound"},
-      {[](Program& p) { loop_over(p, "i").combines = true; }, "loop i is no loop of a reduction"},
+      {[](Program& p) { loop_over(p, "i").combines = true; }, "loop i is not a loop of a reduction"},
       {[](Program& p) { loop_over(p, "k").combines = true, loop_over(p, "k").kind = ir::LoopKind::vthread; },
        "loop k is neither bound nor about to be"},
       {[](Program& p) { loop_over(p, "i").intrinsic = 9999; }, "loop i names an intrinsic and is not tensorized"},
@@ -439,9 +439,9 @@ TEST_CASE("what an attribute refers to stands where it has to") {
          i.kind = ir::LoopKind::parallel, i.pipeline = ir::Pipeline{.stages = 2, .loads = {stage_named(p, "P").id}};
        },
        "loop i is not serial"},
-      {[](Program& p) { first<BlockStmt>(p, "P").first_stores = true; }, "block P stores first, and is no reduction"},
+      {[](Program& p) { first<BlockStmt>(p, "P").first_stores = true; }, "block P stores first, and is not a reduction"},
       {[](Program& p) { first<BlockStmt>(p, "P").stores = ir::Stores::whole; },
-       "block P stores components apart, of which none drops a dimension"},
+       "block P stores components apart, none of which drops a dimension"},
       {[](Program& p) {
          NestStmt& nest = first<NestStmt>(p, "C");
          nest.slides.push_back({9999, p.stage(nest.stage).iters[0].id, {}});

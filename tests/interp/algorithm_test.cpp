@@ -99,7 +99,7 @@ TEST_CASE("symbols are solved from derived extents and checked everywhere") {
   interp::Arguments wrong{ramp(f32, {10}), Array::zeros(f32, {5})};
   CHECK_THROWS_WITH_AS(interp::run_algorithm(m.p, wrong), "y, dimension 0: expected extent 6, found 5", RunError);
   interp::Arguments fact{ramp(f32, {4}), Array::zeros(f32, {0})};
-  CHECK_THROWS_WITH_AS(interp::run_algorithm(m.p, fact), "the symbol N is 0, against what is declared of it", RunError);
+  CHECK_THROWS_WITH_AS(interp::run_algorithm(m.p, fact), "the symbol N is 0, which contradicts its declaration", RunError);
   interp::Arguments type{ramp(i32, {4}), Array::zeros(f32, {0})};
   CHECK_THROWS_WITH_AS(interp::run_algorithm(m.p, type), "x: expected elements of f32, found i32", RunError);
 }

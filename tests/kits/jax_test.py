@@ -254,7 +254,7 @@ class Errors(unittest.TestCase):
         for kind, text, f in [
             (TypeError, "swish: x has type float64, expected float32", lambda: kit.swish(x.astype(np.float64), 1.0)),
             (TypeError, "swish: x has type complex64, expected float32", lambda: kit.swish(jnp.asarray(x, np.complex64), 1.0)),
-            (TypeError, "swish: x is no array, but str", lambda: kit.swish("x", 1.0)),
+            (TypeError, "swish: x is not an array but str", lambda: kit.swish("x", 1.0)),
             (TypeError, "swish: beta is str, expected a number", lambda: kit.swish(x, "b")),
             (TypeError, "swish: beta is an array [5] of float32, expected a number", lambda: kit.swish(x, w)),
             (TypeError, "windows: shift is float, expected a whole number", lambda: kit.windows(i, 1.5, 2)),

@@ -51,15 +51,15 @@ class Buffers(unittest.TestCase):  # no package is needed for these
         i, two = floats(9, code="i"), floats(2, 3, "i")
         for kind, text, f in [
             (TypeError, "row_norm: x is f64, expected f32", lambda: kit.row_norm(floats(3, 4, "d"), w, out=y)),
-            (TypeError, "row_norm: x is no array", lambda: kit.row_norm(1, w, out=y)),
+            (TypeError, "row_norm: x is not an array", lambda: kit.row_norm(1, w, out=y)),
             (TypeError, "row_norm: x has elements of a type that no kernel takes", lambda: kit.row_norm(memoryview(b"abcd").cast("c"), w, out=y)),
             (TypeError, "row_norm: w is missing", lambda: kit.row_norm(x, out=y)),
             (TypeError, "row_norm: expected at most 2 arguments, found 3", lambda: kit.row_norm(x, w, y)),
             (TypeError, "row_norm: there is no argument 'z'", lambda: kit.row_norm(x, w, z=y)),
             (TypeError, "row_norm: 'x' is given twice", lambda: kit.row_norm(x, w, x=x)),
             (TypeError, "min_max: expected a tuple of 2 arrays for out", lambda: kit.min_max(x, out=y)),
-            (TypeError, "swish: beta is no number", lambda: kit.swish(x, "a", out=floats(3, 4))),
-            (TypeError, "windows: shift is no whole number", lambda: kit.windows(i, 1.5, out=two)),
+            (TypeError, "swish: beta is not a number", lambda: kit.swish(x, "a", out=floats(3, 4))),
+            (TypeError, "windows: shift is not a whole number", lambda: kit.windows(i, 1.5, out=two)),
             (ValueError, "windows: shift is 300, expected -128 to 127", lambda: kit.windows(i, 300, out=two)),
             (ValueError, "windows: shift is outside of 64 bits", lambda: kit.windows(i, 2**70, out=two)),
             (ValueError, "row_norm: x has rank 1, expected rank 2", lambda: kit.row_norm(w, w, out=y)),
@@ -150,7 +150,7 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"swish: x.strides\[1\] is 48, expected 1"):
             kit.swish(whole.T, 1.5)
         packed = np.zeros(4, dtype=np.dtype([("a", "u1"), ("b", "<f4")], align=False))
-        with self.assertRaisesRegex(ValueError, "row_norm: w has strides that are no multiples of its elements"):
+        with self.assertRaisesRegex(ValueError, "row_norm: w has strides that are not multiples of its element size"):
             kit.row_norm(whole[:, :4], packed["b"])
 
     def test_results(self):

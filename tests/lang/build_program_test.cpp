@@ -192,7 +192,7 @@ TEST_CASE("what outputs and arguments refuse") {
   lang::bind(y, fine);
   CHECK(refusal([&] { lang::bind(y, fine); }).expected == "one definition of each output");
   CHECK(refused([&] { lang::build_program("p", {x, y}); }).empty());
-  CHECK(refusal([&] { lang::build_program("p", {y}); }).found == "the input x, which is none");
+  CHECK(refusal([&] { lang::build_program("p", {y}); }).found == "the input x, which is not an argument");
   const Tensor again = lang::make_input("x", f32, {N});
   const Refusal twice = refusal([&] { lang::build_program("p", {x, again, y}); });
   CHECK(twice.found == "two called x");
@@ -205,11 +205,11 @@ TEST_CASE("what outputs and arguments refuse") {
         "ashlar_packed");
   const Tensor z = lang::make_output("z", f32, {N});
   lang::bind(z, compute("z", {N}, [&](Var i) { return x(i) * f32(M); }));
-  CHECK(refusal([&] { lang::build_program("p", {x, z}); }).found == "the symbol M, which is in none");
+  CHECK(refusal([&] { lang::build_program("p", {x, z}); }).found == "the symbol M, which is in no shape");
   const Tensor w = lang::make_output("w", f32, {N});
   const Expr gain = lang::make_scalar("gain", f32);
   lang::bind(w, compute("w", {N}, [&](Var i) { return x(i) * gain; }));
-  CHECK(refusal([&] { lang::build_program("p", {x, w}); }).found == "the scalar gain, which is none");
+  CHECK(refusal([&] { lang::build_program("p", {x, w}); }).found == "the scalar gain, which is not an argument");
   CHECK(refusal([&] { lang::make_input("v", f32, {Range{Expr(1), N}}); }).expected ==
         "extents of an argument, which begin at 0");
   CHECK(refusal([&] { lang::make_output("v", u4, {N}); }).found == "u4");

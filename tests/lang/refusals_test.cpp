@@ -85,7 +85,7 @@ TEST_CASE("only an output is bound, and only arguments are arguments") {
   const lang::DefinitionScope scope;
   const Tensor x = lang::make_input("x", f32, {3}), y = lang::make_output("y", f32, {3});
   const Tensor twice = compute("twice", {3}, [&](Var i) { return x(i) * 2; });
-  CHECK(told([&] { lang::bind(twice, twice); }) == "twice: an output, found a tensor that is none");
+  CHECK(told([&] { lang::bind(twice, twice); }) == "twice: an output, found a tensor that is not an output");
   lang::bind(y, twice);
   CHECK(refusal([&] { lang::build_program("p", {x, twice, y}); }).found == "the stage twice");
   CHECK(told([&] { lang::build_program("p", {x, value_of(Symbol("N")) + 1, y}); }) ==

@@ -32,7 +32,7 @@ inline interp::Arguments arguments_for(const ir::Program& p, const Sizes& shape)
     std::vector<std::int64_t> extents;
     for (const Expr& e : b.extents) {
       std::int64_t n = 0;
-      if (!ir::is_int(ir::substitute(e, values), &n)) throw InternalError("an extent that is no constant");
+      if (!ir::is_int(ir::substitute(e, values), &n)) throw InternalError("an extent that is not a constant");
       extents.push_back(n);
     }
     const bool output = a.kind == ir::ArgumentKind::output;

@@ -91,7 +91,7 @@ TEST_CASE("stages that memory cannot combine are refused") {
   says(refusal(t.s, [&] { t.s[t.counts].atomic(); }), {"a stage that is not atomic yet, found counts"});
 
   says(Rows(f32, [](const Expr& e, const Axis& k) { return sum(e * e, k); }).refused(),
-       {"terms that are no products when they are added", "fused multiply-adds"});
+       {"terms that are not products when they are added", "fused multiply-adds"});
   says(Rows(i32, [](const Expr& e, const Axis& k) { return product(e, k); }).refused(),
        {"a combiner that memory has: a sum, minimum or maximum", "found t, reduced by a product"});
   says(Rows(f32, [](const Expr& e, const Axis& k) { return strict_sum(e, k); }).refused(),

@@ -103,7 +103,7 @@ TEST_CASE("operands") {
          m.write("y", i8, {4});
          copies(m, x, x);
        }),
-       {"the meaning of what is written, found that of x, which is read"});
+       {"the meaning of the written tensor, found that of x, which is read"});
 }
 
 TEST_CASE("meanings") {

@@ -56,7 +56,7 @@ TEST_CASE("a swizzle of a whole tensor, and of one of odd size") {
   Product p;
   Stage b = p.s.cache_read(p.B, {p.product}, Scope::global);
   says(refusal(p.s, [&] { b.swizzle([](Var r, Var c) { return at(r, c ^ r % 4); }); }),
-       {"swizzle: expected a permutation of what is stored: dimension 1 of B_cache holds N", "which needs (N + 3) / 4 * 4",
+       {"swizzle: expected a permutation of the stored elements: dimension 1 of B_cache holds N", "which needs (N + 3) / 4 * 4",
         "conflict: N = "});
   b.transform_layout([](Var r, Var c) { return at(r, c ^ r % 4); });  // storage grows to whole granules
   p.same(), p.same(3, 1, 7), p.same(4, 8, 4);
@@ -83,7 +83,7 @@ TEST_CASE("what maps two elements to one place is no layout") {
       {"swizzle: expected a map that sends different elements of A_cache to different places", "conflict: (", "both map to ("});
   says(refusal(t.s, [&] { t.tile.swizzle([](Var r, Var c) { return at(r, c / 2); }); }), {"both map to ("});
   says(refusal(t.s, [&] { t.tile.swizzle([](Var r, Var c) { return at(r, c ^ (r % 8 * 8)); }); }),
-       {"a permutation of what is stored: dimension 1 of A_cache holds 32", "which needs 64"});
+       {"a permutation of the stored elements: dimension 1 of A_cache holds 32", "which needs 64"});
   says(refusal(t.s, [&] { t.tile.swizzle([](Var r, Var c) { return at(r * 32 + c); }); }),
        {"to as many coordinates as it has dimensions, 2, found 1"});
   says(refusal(t.s, [&] { t.tile.compute_root().transform_layout([](Var r, Var c) { return at(r, c ^ r); }); }),

@@ -93,9 +93,7 @@ TEST_CASE("an output whose rows two iterations compute is theirs one after the o
 
 TEST_CASE("an output of which not every element is sure to be read stays at root") {
   const std::initializer_list<const char*> expected{
-      "compute_at: expected a stage that is not an output, or one of which a result reads "
-      "every element",
-      "found twice"};
+      "compute_at: expected a stage that is not an output, or one that a result reads completely", "found twice"};
   for (const auto& reader : {chosen, mirrored, diagonal}) {
     Read t(reader, false);
     says(refusal(t.s, [&] { t.s[t.twice].compute_at(t.s[t.other].spatial<2>()[0]); }), expected);
@@ -127,7 +125,7 @@ TEST_CASE("a dimension that the reader has besides must have elements") {
       s[twice].compute_at(i);
       for (const std::int64_t n : {0, 1, 5}) means_the_same(built.program, s, {{n}, {n}, {n, 3}});
     } else {
-      says(refusal(s, [&] { s[twice].compute_at(i); }), {"or one of which a result reads every element"});
+      says(refusal(s, [&] { s[twice].compute_at(i); }), {"or one that a result reads completely"});
     }
   }
 }
@@ -148,7 +146,7 @@ TEST_CASE("what is needed follows through stages, and is asked for again when th
   whole.same();
   Read part(build(true), false);
   says(refusal(part.s, [&] { part.s[part.twice].compute_at(part.s[*next].spatial<2>()[0]); }),
-       {"or one of which a result reads every element"});
+       {"or one that a result reads completely"});
 
   Read t(most, true);
   const Loop k = t.s[t.other].reduction();

@@ -64,7 +64,8 @@ TEST_CASE("what partition refuses") {
   says(refusal(t.s, [&, l = y] { t.s[t.out].partition(l, -1); }), {"a point of y of out of at least 0", "found -1"});
   says(refusal(t.s, [&, l = y] { t.s[t.out].partition(l, 1.5f); }), {"a point that counts iterations"});
   t.s[t.out].partition(y, 1);
-  says(refusal(t.s, [&, l = y] { t.s[t.out].partition(l, 2); }), {"a whole loop, found y of out, of which iterations were"});
+  says(refusal(t.s, [&, l = y] { t.s[t.out].partition(l, 2); }),
+       {"a whole loop, found y of out, which was peeled or partitioned"});
   t.s[t.out].parallel(y);
   says(refusal(t.s, [&, l = y] { t.s[t.out].partition(l, 2); }), {"a loop without a kind yet"});
   Blur u;

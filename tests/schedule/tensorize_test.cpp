@@ -243,7 +243,7 @@ TEST_CASE("a mismatch shows both sides and the piece that differs") {
        {"loops of 16, 16, 16 (summed)", "found j in 16, ki in 16 (summed)"});
   says(refusal(t.s, [&] { t.acc->tensorize(t.ko, npu_gemm()); }), {"one block inside ko"});
   says(refusal(t.s, [&] { t.acc->tensorize(t.ai, npu_load()); }), {"a value without a reduction", "C_cache, a reduction"});
-  says(refusal(t.s, [&] { t.a->tensorize(t.a->spatial<2>()[0], npu_gemm()); }), {"a sum", "A_cache, which is no reduction"});
+  says(refusal(t.s, [&] { t.a->tensorize(t.a->spatial<2>()[0], npu_gemm()); }), {"a sum", "A_cache, which is not a reduction"});
 }
 
 TEST_CASE("tiles lie where the intrinsic wants them") {
@@ -515,7 +515,7 @@ TEST_CASE("a call stores every element of its tile, so none of its dimensions is
   Schedule dropped = scheduled({x, y}), called = scheduled({x, y});
   dropped[wide].drop_dim(0, 1);
   says(refusal(dropped, [&] { dropped[wide].tensorize(dropped[wide].spatial<2>()[0], spread); }),
-       {"tensorize: expected a stage that stores each of its elements", "found wide, of which dimensions were dropped"});
+       {"tensorize: expected a stage that stores each of its elements", "found wide, which lacks dimensions"});
   called[wide].tensorize(called[wide].spatial<2>()[0], spread);
   CHECK(refusal(called, [&] { called[wide].drop_dim(0, 1); }).find("drop_dim: expected") != std::string::npos);
 }

@@ -262,9 +262,9 @@ TEST_CASE("products: what is refused") {
     m.out(y);
     return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[C], A, B, s[y]); });
   };
-  CHECK(refused_by(shorter) ==
-        "gpu_test.cpp: gpu_matmul: expected a result with the dimensions of matmul, of which each element is computed by "
-        "itself, found reduce_sum, a reduction");
+  CHECK(
+      refused_by(shorter) ==
+      "gpu_test.cpp: gpu_matmul: expected an elementwise result with the dimensions of matmul, found reduce_sum, a reduction");
 }
 
 TEST_CASE("reductions: what is refused") {

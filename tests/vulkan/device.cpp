@@ -205,7 +205,7 @@ std::int64_t value_of(const Expr& e, const std::map<ir::Id, std::int64_t>& varia
   ir::Substitution all;
   for (const auto& [id, v] : variables) all.emplace_back(id, ir::index(v));
   std::int64_t v = 0;
-  if (!ir::is_int(ir::substitute(e, all), &v)) throw InternalError("a grid that is no constant");
+  if (!ir::is_int(ir::substitute(e, all), &v)) throw InternalError("a grid that is not a constant");
   return v;
 }
 

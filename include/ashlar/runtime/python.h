@@ -74,7 +74,7 @@ static inline int ashlar_python_view_buffer(ashlar_python_call* c, int32_t n, Py
   for (int d = 0; d < b->ndim; ++d) {
     c->shapes[n][d] = b->shape[d];
     if (b->strides[d] % b->itemsize != 0 && b->shape[d] > 1)
-      return ashlar_python_fail(PyExc_ValueError, c, n, "has strides that are no multiples of its elements");
+      return ashlar_python_fail(PyExc_ValueError, c, n, "has strides that are not multiples of its element size");
     c->strides[n][d] = b->strides[d] / b->itemsize;
   }
   t->shape = c->shapes[n], t->strides = c->strides[n];
@@ -85,7 +85,7 @@ static inline int ashlar_python_view_dlpack(ashlar_python_call* c, int32_t n, Py
   PyObject* method = PyObject_GetAttrString(object, "__dlpack__");
   if (method == NULL) {
     PyErr_Clear();
-    return ashlar_python_fail(PyExc_TypeError, c, n, "is no array: it has neither the buffer protocol nor __dlpack__");
+    return ashlar_python_fail(PyExc_TypeError, c, n, "is not an array: it has neither the buffer protocol nor __dlpack__");
   }
   c->capsules[n] = PyObject_CallObject(method, NULL);
   Py_DecRef(method);
@@ -152,7 +152,7 @@ static inline int ashlar_python_number(ashlar_python_call* c, int32_t n, PyObjec
   const ashlar_kit_argument* a = &c->op->arguments[n];
   if (a->kind == ASHLAR_KIT_REAL) {
     c->numbers[n].real = PyFloat_AsDouble(object);
-    return PyErr_Occurred() ? ashlar_python_fail(PyExc_TypeError, c, n, "is no number") : 0;
+    return PyErr_Occurred() ? ashlar_python_fail(PyExc_TypeError, c, n, "is not a number") : 0;
   }
   if (a->kind == ASHLAR_KIT_BOOLEAN) {
     const int truth = PyObject_IsTrue(object);
@@ -163,7 +163,7 @@ static inline int ashlar_python_number(ashlar_python_call* c, int32_t n, PyObjec
   int overflow = 0;
   const long long value = index == NULL ? 0 : PyLong_AsLongLongAndOverflow(index, &overflow);
   Py_DecRef(index);
-  if (index == NULL) return ashlar_python_fail(PyExc_TypeError, c, n, "is no whole number");
+  if (index == NULL) return ashlar_python_fail(PyExc_TypeError, c, n, "is not a whole number");
   c->numbers[n].integer = value;
   if (overflow == 0 && value >= a->min && value <= a->max) return 0;
   PyErr_Format(PyExc_ValueError, overflow == 0 ? "%s: %s is %lld, expected %lld to %lld" : "%s: %s is outside of 64 bits",

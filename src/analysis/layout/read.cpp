@@ -215,7 +215,7 @@ class Reader {
     }
     if (core.terms.empty()) return {};
     if (const auto w = bits.word(emit(core))) return *w;
-    throw Unreadable{"the bits of " + ir::text(emit(core)) + " are no sums modulo 2 of the bits of its variables"};
+    throw Unreadable{"the bits of " + ir::text(emit(core)) + " are not sums modulo 2 of the bits of its variables"};
   }
 
   void place(const BitSystem::Row& row, int at, const BitSystem& bits, BitLinear& core) const {

@@ -150,7 +150,7 @@ class Finder {
       own.emplace_back(o.vars[t], ir::var(element + along, "x" + std::to_string(along)));
     }
     FragmentRead read = held_by_lanes(vars, shape, ir::substitute(o.map.at(0), own), ir::substitute(o.map.at(1), own), group);
-    if (!read.fragment) throw InternalError(o.name + ", a fragment that is none: " + read.why);
+    if (!read.fragment) throw InternalError(o.name + ", which is not a fragment: " + read.why);
     return std::move(*read.fragment);
   }
 
@@ -412,7 +412,7 @@ class Finder {
       if (digit != result.digits.end()) {
         ordered.push_back(*digit);
         if (l->part != ir::Part::all)
-          stop("peel", "whole loops over " + first.text, axis_name(*on) + ", of which iterations were peeled", on->where);
+          stop("peel", "whole loops over " + first.text, axis_name(*on) + ", which was peeled or partitioned", on->where);
         if (l->kind != LoopKind::serial && l->kind != LoopKind::unrolled)
           stop("tensorize", "loops over elements of " + first.text + " without a kind, since its lanes share them",
                axis_name(*on) + " of " + stage.name + ", which has one", on->where);
@@ -431,7 +431,7 @@ class Finder {
     in_one_lane(first, tile, stage, result);
     if (tile.copies != 0 && std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return !is_fragment(b); }))
       stop("tensorize", "results of " + stage.name + " that one lane has",
-           first.text + ", of which several lanes hold each element", stage.where);
+           first.text + ", each element of which several lanes hold", stage.where);
     for (const Touch& t : touches) same_lanes(t, tile, stage, result);
     return result;
   }

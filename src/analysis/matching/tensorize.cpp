@@ -90,7 +90,7 @@ class Matcher {
       const LoopStmt& loop = s->get<LoopStmt>();
       const ir::Axis& axis = p_.axis(loop.axis);
       const std::string& name = axis.name;
-      if (loop.part != ir::Part::all) return mismatch("whole loops", name + ", of which iterations were peeled");
+      if (loop.part != ir::Part::all) return mismatch("whole loops", name + ", which was peeled or partitioned");
       if (s != &loop_ && loop.kind != ir::LoopKind::serial)
         return mismatch("loops without a kind inside " + loop_name(), name + ", which has one");
       const ir::LoopRange range = ir::range_of(p_, *s);
@@ -122,8 +122,9 @@ class Matcher {
     const bool sums = stage.is_reduction() && !init;
     const bool wants_sum = !f_.reduce.empty();
     if (sums != wants_sum)
-      return mismatch(wants_sum ? "a sum" : "a value without a reduction",
-                      init ? "the init of " + stage.name : stage.name + (sums ? ", a reduction" : ", which is no reduction"));
+      return mismatch(
+          wants_sum ? "a sum" : "a value without a reduction",
+          init ? "the init of " + stage.name : stage.name + (sums ? ", a reduction" : ", which is not a reduction"));
     if (!sums) return true;
     if (stage.scatters()) return mismatch("a sum at points of its own", stage.name + ", a scatter");
     if (stage.reducer.kind != ir::ReducerKind::sum && stage.reducer.kind != ir::ReducerKind::strict_sum)
@@ -360,7 +361,7 @@ class Matcher {
     }
     if (ir::is(want, Op::load)) {
       const IntrinsicOperand* o = operand(want.node()->id);
-      if (!o) throw InternalError("a load of " + f_.name + " of what is no operand");
+      if (!o) throw InternalError("a load of " + f_.name + " of something that is not an operand");
       if (!ir::is(found, Op::load)) return differ(b, o->name + ", an element of a tensor", ir::text(found));
       return tile(b, *o, ir::args_of(want), found);
     }
@@ -484,7 +485,7 @@ Expr address_in_tile(const Program& p, const TileSite& tile, std::span<const Exp
 
 LaneRuns lane_runs(const ir::IntrinsicOperand& o, int group, const Expr& lane, const Expr& distance) {
   const FragmentRead read = fragment(o.vars, o.shape, o.map.at(0), o.map.at(1), group);
-  if (!read.fragment) throw InternalError("runs of " + o.name + " that are none: " + read.why);
+  if (!read.fragment) throw InternalError("runs of " + o.name + " that do not exist: " + read.why);
   LaneRuns runs;
   runs.run = read.fragment->registers;
   while (runs.lanes < group && element_of(*read.fragment, static_cast<int>(runs.lanes), 0)) ++runs.lanes;

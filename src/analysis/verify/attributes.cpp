@@ -88,7 +88,7 @@ Broken loop_bound(const View& v) {
 Broken loop_combined(const View& v) {
   return first<LoopStmt>(v, [&](int, const Stmt&, const LoopStmt& loop) -> Broken {
     if (!loop.combines) return {};
-    if (!v.p.axis(loop.axis).reduce) return " is no loop of a reduction";
+    if (!v.p.axis(loop.axis).reduce) return " is not a loop of a reduction";
     if (loop.kind != LoopKind::bound && loop.kind != LoopKind::serial) return " is neither bound nor about to be";
     return {};
   });
@@ -123,10 +123,10 @@ Broken loop_pipeline(const View& v) {
 Broken block_stores(const View& v) {
   return first<BlockStmt>(v, [&](int, const Stmt&, const BlockStmt& block) -> Broken {
     const Stage& stage = v.p.stage(block.stage);
-    if (block.first_stores && !stage.is_reduction()) return " stores first, and is no reduction";
+    if (block.first_stores && !stage.is_reduction()) return " stores first, and is not a reduction";
     const bool drops =
         std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return !v.p.buffer(b).layout.dropped.empty(); });
-    if (block.stores != ir::Stores::all && !drops) return " stores components apart, of which none drops a dimension";
+    if (block.stores != ir::Stores::all && !drops) return " stores components apart, none of which drops a dimension";
     return {};
   });
 }

@@ -312,7 +312,7 @@ Broken buffer_arguments(const View& v) {
           static_cast<int>(b.extents.size()) != b.rank)
         return b.name + ", a constant";
     } else if (b.role != ir::Role::temporary && !given.count(id)) {
-      return b.name + ", which is no argument";
+      return b.name + ", which is not an argument";
     }
   return {};
 }

@@ -274,7 +274,7 @@ Broken block_init(const View& v) {
         return false;
       };
       if (block.piece != Piece::whole && !v.p.stage(block.stage).is_reduction())
-        broken = v.name(leaf) + ", which is no reduction";
+        broken = v.name(leaf) + ", which is not a reduction";
       if (block.piece == Piece::whole && v.p.stage(block.stage).scatters()) broken = v.name(leaf) + " in one piece";
       if (block.piece == Piece::init) init = true;
       if (block.piece == Piece::begin) begin = true;

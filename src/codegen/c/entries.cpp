@@ -98,7 +98,8 @@ class Descriptor {
     for (std::size_t s = 0; s < symbols_.size(); ++s)
       if (const auto it = a->terms.find(symbols_[s]); it != a->terms.end())
         terms += (count++ ? ", {" : "{") + std::to_string(it->second) + ", " + std::to_string(s) + "}";
-    if (count != a->terms.size()) throw InternalError("codegen: an extent of kernel " + k_.name + " uses what is no symbol");
+    if (count != a->terms.size())
+      throw InternalError("codegen: an extent of kernel " + k_.name + " uses something that is not a symbol");
     std::string name = "NULL";
     if (count > 0) {
       name = file_.unique(file_.name + "_terms");

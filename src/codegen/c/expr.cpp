@@ -246,7 +246,7 @@ Text Function::node(const Expr& e) {
   }
   if (n.count == 1) return unary(e);
   if (n.count == 2) return binary(e);
-  throw InternalError(std::string("codegen: ") + ir::op_name(n.op) + " is no operator of the lowered form");
+  throw InternalError(std::string("codegen: ") + ir::op_name(n.op) + " is not an operator of the lowered form");
 }
 
 // The amount of a shift, read as unsigned.

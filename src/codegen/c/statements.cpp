@@ -309,7 +309,7 @@ void Function::allocate(const std::vector<KStmt>& region) {
     if (buffers_.count(id) || !used_here(region, b, !is_worker)) continue;
     std::int64_t elements = 0;
     if (!ir::is_int(b.elements, &elements) || elements < 0)
-      throw InternalError("codegen: buffer " + b.name + " lies on the stack but its size is no constant");
+      throw InternalError("codegen: buffer " + b.name + " lies on the stack but its size is not a constant");
     const std::string name = file.name_of(id, b.name);
     declare(name);
     line(memory_type(b.type.element()) + " " + name + "[" + std::to_string(std::max<std::int64_t>(elements, 1)) + "] = {0};");

@@ -53,7 +53,7 @@ class Descriptor {
         if (const auto it = a->terms.find(symbols[s]); it != a->terms.end())
           terms.push_back(record({i64c(it->second), i64c(static_cast<std::int64_t>(s))}));
       if (terms.size() != a->terms.size())
-        throw InternalError("codegen: an extent of kernel " + k.name + " uses what is no symbol");
+        throw InternalError("codegen: an extent of kernel " + k.name + " uses something that is not a symbol");
     } else {
       index = static_cast<std::int64_t>(computed.size());
       computed.push_back(extent);

@@ -263,7 +263,8 @@ Value* Emitter::emit_node(const Expr& e) {
       break;
   }
   if (n.count == 1) return math.unary(n.op, operand_type(0), emit(args[0]));
-  if (n.count != 2) throw InternalError(std::string("codegen: ") + ir::op_name(n.op) + " is no operator of the lowered form");
+  if (n.count != 2)
+    throw InternalError(std::string("codegen: ") + ir::op_name(n.op) + " is not an operator of the lowered form");
   Value* x = emit(args[0]);
   return math.binary(n.op, operand_type(0), x, emit(args[1]));
 }

@@ -224,7 +224,7 @@ void Emitter::allocate_stack(const std::vector<ir::KStmt>& region) {
     if (buffers.contains(id) || !used_here(region, buffer, context != nullptr)) continue;
     std::int64_t elements = 0;
     if (!ir::is_int(buffer.elements, &elements) || elements < 0)
-      throw InternalError("codegen: buffer " + buffer.name + " lies on the stack but its size is no constant");
+      throw InternalError("codegen: buffer " + buffer.name + " lies on the stack but its size is not a constant");
     auto* type = llvm::ArrayType::get(math.memory_type(buffer.type.element()),
                                       static_cast<std::uint64_t>(elements_in_frame(unit, buffer, elements)));
     const std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());

@@ -192,7 +192,7 @@ Piece Arithmetic::comparison(Op o, Piece x, Piece y) {
     case Op::ge:
       return pick(spv::OpFOrdGreaterThanEqual, spv::OpSGreaterThanEqual, spv::OpUGreaterThanEqual);
     default:
-      throw InternalError(std::string("spirv: ") + ir::op_name(o) + " is no comparison");
+      throw InternalError(std::string("spirv: ") + ir::op_name(o) + " is not a comparison");
   }
 }
 

@@ -158,7 +158,7 @@ Value Emitter::emit_node(const Expr& e) {
         return one([&](Piece x) { return math.unary(n.op, x); });
     }
   }
-  if (n.count != 2) throw InternalError(std::string("spirv: ") + ir::op_name(n.op) + " is no operator of the lowered form");
+  if (n.count != 2) throw InternalError(std::string("spirv: ") + ir::op_name(n.op) + " is not an operator of the lowered form");
   return two([&](Piece x, Piece y) { return ir::is_comparison(n.op) ? math.comparison(n.op, x, y) : math.binary(n.op, x, y); });
 }
 

@@ -348,7 +348,7 @@ class Translator {
         refuse("vulkan", "block and warp barriers, which are all that Vulkan has", "the mbarriers `" + b.name + "`", where);
       std::int64_t elements = 0, offset = 0;
       if (!ir::is_int(b.elements, &elements) || elements < 0)
-        throw InternalError("spirv: the size of buffer " + b.name + " is no constant");
+        throw InternalError("spirv: the size of buffer " + b.name + " is not a constant");
       if (b.storage == ir::Storage::constant) {
         e.place(id, constant(b, elements, where));
         continue;

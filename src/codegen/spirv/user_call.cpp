@@ -47,7 +47,7 @@ std::vector<std::int64_t> registers_of(const Operand& o, const ir::Call::Actual&
     for (std::size_t k = 0; k < index.size(); ++k) here.emplace_back(o.vars[k], ir::index(index[k]));
     std::int64_t place = 0;
     if (o.map.empty() || !ir::is_int(ir::add(a.address, ir::substitute(o.map.back(), here)), &place))
-      throw InternalError("spirv: a tile in registers at a place that is no number");
+      throw InternalError("spirv: a tile in registers at a place that is not a number");
     at.push_back(place);
   };
   fill(0);

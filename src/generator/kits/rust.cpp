@@ -75,7 +75,7 @@ void add_tensor(RustLists& lists, const ir::Buffer& b, const std::string& name, 
 std::string rust_text(const ir::Kernel& k, const HeaderFacts& facts) {
   require_tensors(facts, "rust");
   if (is_rust_word(k.name))
-    refuse("rust", "a function whose name is no keyword of Rust; -f NAME gives another", k.name, Where{});
+    refuse("rust", "a function whose name is not a keyword of Rust (-f NAME gives another name)", k.name, Where{});
   RustLists lists;
   std::vector<std::string> taken;
   for (const ir::Argument& a : k.arguments) {

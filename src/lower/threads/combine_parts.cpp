@@ -35,7 +35,7 @@ class Exchange {
       store(value, zero, ir::combine(c.reducer, loads(value, zero), with), to, name);
     };
     for (std::size_t k = 0; k < count; ++k) {
-      if (!ir::is(s.value, ir::Op::load)) throw InternalError("a combination of what is no part");
+      if (!ir::is(s.value, ir::Op::load)) throw InternalError("a combination of something that is not a part");
       const ir::KBuffer& part = kernel_.buffers.at(c.part[k]);
       out.push_back(store_stmt(value[k], zero, ir::load(part.id, part.name, part.type, ir::args_of(s.value)), where_));
     }

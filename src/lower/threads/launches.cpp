@@ -217,7 +217,7 @@ class Launcher {
     for_each_expr(s, [&](Expr& e) { e = placed(e, values); });
     const Where where = s.where;
     const KFor* const loop = s.as<KFor>();
-    if (!loop && !s.is<ir::KIf>()) throw InternalError("a loop over threads inside a statement that is no loop");
+    if (!loop && !s.is<ir::KIf>()) throw InternalError("a loop over threads inside a statement that is not a loop");
     // what decides whether the whole moves with virtual threads
     bool whole = (loop && loop->kind == LoopKind::vectorized) || moves_with_virtual(condition);
     for_each_expr(s, [&](const Expr& e) { whole = whole || moves_with_virtual(e); });

@@ -320,7 +320,7 @@ class Pipeliner {
       const Expr step = ir::sub(ir::substitute(e, {{loop.var, ir::add(v, ir::index(1))}}), e);
       return ir::is_int(analysis::simplify(step, but_last), 1);
     };
-    if (!follows(only.address) || !follows(ir::args_of(from.load)[0])) refuse(ring, "lanes that are no neighbors");
+    if (!follows(only.address) || !follows(ir::args_of(from.load)[0])) refuse(ring, "lanes that are not neighbors");
     if (!from.when.empty() && ir::uses_var(from.when, loop.var)) {
       // each condition holds for all lanes if it does for the first
       const auto all_or_none = [&](const auto& self, const Expr& e) -> bool {

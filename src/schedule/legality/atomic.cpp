@@ -85,7 +85,7 @@ void prove_memory_combines(Context& c, const ir::Stage& stage) {
              stage.name + ", of " + std::to_string(stage.buffers.size()));
   const ir::Buffer& b = c.p.buffer(stage.buffers.front());
   if (stage.reducer.fused)
-    c.refuse("terms that are no products when they are added (sum(f32(a * b)) rounds each first)",
+    c.refuse("terms that are not products when they are added (sum(f32(a * b)) rounds each first)",
              stage.name + ", which accumulates by fused multiply-adds, as memory does not");
   const auto op = analysis::atomic_operator(stage);
   if (!op)
@@ -104,8 +104,7 @@ void prove_atomic(Context& c, const Stmt& nest) {
   const ir::Buffer& b = p.buffer(stage.buffers.front());
   if (!(b.scope == Scope::global) && !(b.scope == Scope::shared))
     c.refuse("memory that steps which run at once share: Scope::global or shared", b.name + " in Scope::" + b.scope.name);
-  if (analysis::drops(p, stage))
-    c.refuse("storage of all dimensions for atomic steps", b.name + ", of which some were dropped");
+  if (analysis::drops(p, stage)) c.refuse("storage of all dimensions for atomic steps", b.name + ", which lacks dimensions");
   const auto path = ir::path_to(p, nest.id);
   if (path.size() > 1 && path[path.size() - 2]->is<LoopStmt>()) {
     const Stmt& loop = *path[path.size() - 2];

@@ -118,7 +118,8 @@ struct Walk {
   void inside(const Stmt& loop) {
     ir::walk(loop.body(), [&](const Stmt& s) {
       if (ir::is_loop(s, ir::LoopKind::tensorized))
-        c.refuse("loops over the dimension that components of " + stage.name + " lack that are no call", name_of(c.p, s));
+        c.refuse("loops over the dimension that components of " + stage.name + " lack, not a call that tensorize made",
+                 name_of(c.p, s));
       const NestStmt* other = s.as<NestStmt>();
       if (!other) return;
       for (Id b : c.p.stage(other->stage).buffers)

@@ -104,7 +104,7 @@ struct Launch {
       if (path[k]->is<NestStmt>()) other_nest = true;
       if (!bound(*path[k]) || !overlap(path[k]->get<LoopStmt>().bound_to, l.bound_to)) continue;
       if (!other_nest || !inside_shared(path, k))
-        refuse_at(s, "an axis that no loop around is bound to, unless what is computed here lies in Scope::shared",
+        refuse_at(s, "an axis that no enclosing loop is bound to, unless the stage lies in Scope::shared",
                   bound_name(p, s) + ", inside " + bound_name(p, *path[k]));
     }
     const auto own_nest = std::find_if(path.rbegin(), path.rend(), [](const Stmt* around) { return around->is<NestStmt>(); });
@@ -126,10 +126,11 @@ struct Launch {
   void own_memory(const Stmt& nest, const Stmt& over_threads) const {
     for (Id id : p.stage(nest.get<NestStmt>().stage).buffers)
       if (const ir::Buffer& b = p.buffer(id); b.scope == Scope::registers || b.scope == Scope::stack)
-        refuse_at(over_threads,
-                  "memory that the threads of a block share for " + b.name +
-                      ", of which each computes a part (store_in(Scope::shared), or compute_at inside the loop over threads)",
-                  bound_name(p, over_threads) + ", around the computation of " + b.name + " in Scope::" + b.scope.name);
+        refuse_at(
+            over_threads,
+            "memory that the threads of a block share for " + b.name +
+                ", because each computes a part of it (store_in(Scope::shared), or compute_at inside the loop over threads)",
+            bound_name(p, over_threads) + ", around the computation of " + b.name + " in Scope::" + b.scope.name);
   }
 
   // The shape of a block: thread_x, thread_y, thread_z, lane, warp. A launch that has lanes or warps has whole warps.
@@ -276,7 +277,7 @@ void prove_bound(Context& c, const Stmt& loop) {
           "a loop along which nothing is prefetched: its iterations run at once",
           name_of(p, loop) + ", along which " + p.buffer(prefetch->buffer).name + " is prefetched at " + location(s.where));
   if (node.part != ir::Part::all)
-    c.refuse("a whole loop", name_of(p, loop) + ", of which iterations were peeled (a guard does the same for threads)");
+    c.refuse("a whole loop", name_of(p, loop) + ", which was peeled or partitioned (a guard does the same for threads)");
 }
 
 namespace {

@@ -85,7 +85,7 @@ void prove_within(Context& c, const ir::Buffer& b, const std::vector<Expr>& exte
       c.refuse("storage of " + b.name + " with a bound over the symbols", "a box that has none");
     const analysis::Proof fits = analysis::prove(ir::le(needed[k], extents[k]), facts);
     if (!fits)
-      c.refuse("a permutation of what is stored: dimension " + std::to_string(k) + " of " + b.name + " holds " +
+      c.refuse("a permutation of the stored elements: dimension " + std::to_string(k) + " of " + b.name + " holds " +
                    ir::text(extents[k]),
                ir::text(b.layout.map[k]) + ", which needs " + ir::text(needed[k]), fits.why);
   }

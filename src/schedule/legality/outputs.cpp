@@ -92,8 +92,8 @@ bool stores_outputs(const Program& p, const ir::Stage& stage) {
 
 void prove_needed(Context& c, const ir::Stage& stage, const std::string& besides) {
   const std::string expected =
-      "a stage that is not an output, or one of which a result reads every element (others are computed at root; "
-      "fuse_siblings makes one loop of its own and another's)";
+      "a stage that is not an output, or one that a result reads completely (others are computed at root; "
+      "fuse_siblings merges its loop with another stage's)";
   for (const Id b : stage.buffers)
     if (c.p.buffer(b).may_alias_inputs)
       c.refuse("an output that lies apart from the inputs, or one computed at root", c.p.buffer(b).name + ", which may be one");

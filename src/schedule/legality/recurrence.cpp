@@ -62,7 +62,7 @@ bool prove_steps_fold(Context& c, const Stmt& nest, const ir::Buffer& buffer, st
     return false;
   const ir::IterVar& step = stage.iters[dim];
   const std::string expected =
-      "a ring with room for what is live at once: dimension " + std::to_string(dim) + " of " + buffer.name;
+      "a ring with room for all live elements: dimension " + std::to_string(dim) + " of " + buffer.name;
   const auto element = [&](std::int64_t v) { return buffer.name + " at " + step.name + " = " + std::to_string(v); };
   for (const ir::SelfRead& r : reads) {
     if (!r.back[dim] || *r.back[dim] < 0)
@@ -112,7 +112,7 @@ bool prove_steps_fold(Context& c, const Stmt& nest, const ir::Buffer& buffer, st
                    ir::text(analysis::simplify(read.hi, facts)) + " when the steps from " +
                    ir::text(analysis::simplify(first, facts)) + " to " + ir::text(analysis::simplify(last, facts)) +
                    " are done",
-               std::to_string(slots) + ", of which the " + (step.descending ? "first" : "last") + " steps are left", proof.why);
+               std::to_string(slots) + ", which keeps only the " + (step.descending ? "first" : "last") + " steps", proof.why);
   return true;
 }
 

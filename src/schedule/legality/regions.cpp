@@ -188,7 +188,7 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
         else if (nest->get<NestStmt>().slides.empty())
           later = "; where its windows overlap, slide comes before fold";
         c.unproved(Obligation::capacity,
-                   "a ring with room for what is live at once: dimension " + std::to_string(dim) + " of " + buffer.name +
+                   "a ring with room for all live elements: dimension " + std::to_string(dim) + " of " + buffer.name +
                        " holds " + ir::text(extent),
                    std::to_string(n) + later, proof.why);
       }
@@ -261,7 +261,7 @@ void prove_after(Context& c, const Stmt& nest) {
         c.unproved(Obligation::cover,
                    "the loops of " + producer.name + " inside, where " + p.stage(node.stage).name +
                        " is computed, to finish a box of it (outer parts of a split around inner ones)",
-                   p.axis(r.axis).name + ", of which they finish parts with gaps between them");
+                   p.axis(r.axis).name + ", parts of which they finish with gaps between them");
   }
   for (const Stmt* s : path) {
     const LoopStmt* loop = s->as<LoopStmt>();

@@ -30,7 +30,7 @@ bool prove_scalable(Context& c, const Stmt& loop) {
   if (!ir::scalable_lanes(extent)) return false;
   const std::string name = name_of(c.p, loop);
   if (loop.get<LoopStmt>().part != ir::Part::all)
-    c.refuse("all iterations of a loop over scalable lanes", name + ", of which some were taken apart");
+    c.refuse("all iterations of a loop over scalable lanes", name + ", which was peeled or partitioned");
   ir::walk(loop.body(), [&](const Stmt& s) {
     if (s.is<LoopStmt>()) c.refuse("scalable lanes innermost", name_of(c.p, s) + " inside " + name);
     const BlockStmt* block = s.as<BlockStmt>();

@@ -45,7 +45,7 @@ void prove_in_warps(const Context& c, const ir::Intrinsic& f) {
     if (o.type.bits > 32 || bits / f.group % 32 != 0)
       c.refuse(
           "elements of at most 32 bits that fill registers of 32 bits",
-          at + ", of which a lane has " + std::to_string(bits / f.group / o.type.bits) + " elements of " + ir::text(o.type));
+          at + ", with " + std::to_string(bits / f.group / o.type.bits) + " elements of " + ir::text(o.type) + " in each lane");
   }
 }
 
@@ -175,7 +175,7 @@ void prove_tensorized(Context& c, const Stmt& loop, const ir::Intrinsic& f) {
   const analysis::IntrinsicMatch m = analysis::match_intrinsic(c.p, loop, f);
   if (!m.matches) c.refuse(m.expected, m.found + ", in " + name);
   if (const ir::Stage& stage = c.p.stage(m.block->get<BlockStmt>().stage); analysis::drops(c.p, stage))
-    c.refuse("a stage that stores each of its elements (without drop_dim)", stage.name + ", of which dimensions were dropped");
+    c.refuse("a stage that stores each of its elements (without drop_dim)", stage.name + ", which lacks dimensions");
   prove_on_target(c, f);
   prove_apart(c, f, m);
   for (std::size_t k = 0; k < f.operands.size(); ++k)

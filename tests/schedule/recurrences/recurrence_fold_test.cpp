@@ -82,20 +82,19 @@ TEST_CASE("a reader that follows leaves a ring of steps") {
 TEST_CASE("a ring that loses a step that is read is refused") {
   Filtered small(Read::last, 2);
   says(refusal(small.s, [&] { small.s[small.y].fold(1, 2); }),
-       {"fold: expected a ring with room for what is live at once: dimension 1 of y holds 3, a step and the 2 before it, found "
+       {"fold: expected a ring with room for all live elements: dimension 1 of y holds 3, a step and the 2 before it, found "
         "2",
         "conflict: step t = 2 reads y at t = 0, whose place y at t = 2 has taken"});
   Filtered each(Read::each);
-  says(
-      refusal(each.s, [&] { each.s[each.y].fold(1, 2); }),
-      {"dimension 1 of y is read from 0 to T - 1 when the steps from 0 to T - 1 are done, found 2, of which the last steps are "
-       "left"});
+  says(refusal(each.s, [&] { each.s[each.y].fold(1, 2); }),
+       {"dimension 1 of y is read from 0 to T - 1 when the steps from 0 to T - 1 are done, found 2, which keeps only the last "
+        "steps"});
   Filtered backwards(Read::last, 1, true);
-  says(refusal(backwards.s, [&] { backwards.s[backwards.y].fold(1, 2); }), {"of which the first steps are left"});
+  says(refusal(backwards.s, [&] { backwards.s[backwards.y].fold(1, 2); }), {"which keeps only the first steps"});
   Filtered far(Read::before);
   auto [i, j] = far.s[far.out].spatial<2>();
   far.s[far.y].compute_at(j).store_at(i).slide(j);
-  says(refusal(far.s, [&] { far.s[far.y].fold(1, 3); }), {"found 3, of which the last steps are left"});
+  says(refusal(far.s, [&] { far.s[far.y].fold(1, 3); }), {"found 3, which keeps only the last steps"});
   Filtered later(Read::last);  // the reader may not move out of the ring's reach afterwards
   later.s[later.y].fold(1, 2);
   auto [r, t] = later.s[later.y].spatial<2>();
@@ -121,10 +120,10 @@ TEST_CASE("of a recurrence that another one follows a ring is kept, as long as w
     const Loop t = s[z].spatial<2>()[0];
     s[second].compute_at(t);
     s[first].compute_at(t);
-    says(refusal(s, [&] { s[first].slide(t).fold(0, 2); }), {"a ring with room for what is live at once", "found 2"});
+    says(refusal(s, [&] { s[first].slide(t).fold(0, 2); }), {"a ring with room for all live elements", "found 2"});
     s[second].slide(t).fold(0, 2);
     s[first].slide(t);
-    if (earlier) says(refusal(s, [&] { s[first].fold(0, 2); }), {"a ring with room for what is live at once", "found 2"});
+    if (earlier) says(refusal(s, [&] { s[first].fold(0, 2); }), {"a ring with room for all live elements", "found 2"});
     s[first].fold(0, earlier ? 3 : 2);
     for (const auto& [n, m] : {std::pair<std::int64_t, std::int64_t>{1, 2}, {2, 3}, {9, 4}})
       means_the_same(built.program, s, {{n, m}, {n, m}});

@@ -74,7 +74,7 @@ TEST_CASE("steps for which a recurrence is no plain stage say so") {
   says(refusal(u.s, [&, t = t] { u.s[u.y].decompose_init(t); }), {"decompose_init: "});
   says(refusal(u.s, [&, t = t] { u.s[u.y].store_at(t); }),
        {"store_at: expected a loop of y outside of those whose later steps read what the earlier ones stored, found t of y"});
-  says(refusal(u.s, [&] { u.s[u.y].fold(1, 4); }), {"fold: expected a ring with room for what is live at once"});
+  says(refusal(u.s, [&] { u.s[u.y].fold(1, 4); }), {"fold: expected a ring with room for all live elements"});
   Recurrence v("smooth");
   says(refusal(v.s, [&] { v.s[v.y].stream_store(); }),
        {"stream_store: expected a stage that does not read itself, found y, a recurrence, which reads what it stored"});

@@ -32,7 +32,7 @@ TEST_CASE("a stage is put where a box of its producer is finished, not parts wit
   auto [io, ii] = s[t].split(i, 3);
   Schedule fused = s;
   s[t].reorder(ii, j, io);
-  says(refusal(s, [&, ii = ii] { s[y].fuse_into(ii); }), {"to finish a box of it", "i, of which they finish parts with gaps"});
+  says(refusal(s, [&, ii = ii] { s[y].fuse_into(ii); }), {"to finish a box of it", "i, parts of which they finish with gaps"});
   s[t].reorder(io, j, ii);
   s[y].fuse_into(io);
   means_the_same(program.program, s, {{12, 5}, {12, 5}});

@@ -266,7 +266,7 @@ TEST_CASE("a peeled loop stands in parts") {
   auto [i, j] = t.s[t.C].spatial<2>();
   t.s[t.C].peel(i, Peel::last);
   says(refusal(t.s, [&, i = i] { t.s[t.C].split(i, 4); }),
-       {"a whole loop", "i of C, of which iterations were peeled at refusals_loops_test.cpp:"});
+       {"a whole loop", "i of C, which was peeled or partitioned at refusals_loops_test.cpp:"});
   says(refusal(t.s, [&, i = i] { t.s[t.C].peel(i, Peel::first); }), {"a whole loop"});
   says(refusal(t.s, [&, j = j] { t.s[t.C].split(j, 4); }),
        {"a loop that stands at one place", "j of C, which peel copied (move the split before the peel)"});

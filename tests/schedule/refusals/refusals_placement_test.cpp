@@ -31,7 +31,7 @@ TEST_CASE("a step that comes too early names the one that is missing") {
   Blur b;
   auto [yo, yi] = b.s[b.out].split(b.s[b.out].spatial<2>()[0], 4);
   says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }), {"(compute_at it first)"});
-  says(refusal(b.s, [&] { b.s[b.across].fold(0, 4); }), {"room for what is live at once",
+  says(refusal(b.s, [&] { b.s[b.across].fold(0, 4); }), {"room for all live elements",
                                                          "found 4, and all of across is computed before its readers; "
                                                          "compute_at (and slide, where windows overlap) come before fold"});
   b.s[b.across].store_at(yo).compute_at(yi);
@@ -43,11 +43,11 @@ TEST_CASE("what stands the wrong way round is said to") {
   Chain c;
   const Loop of_b = c.s[c.b].spatial<1>()[0], of_a = c.s[c.a].spatial<1>()[0];
   says(refusal(c.s, [&] { c.s[c.b].compute_at(of_a); }),
-       {"b reads a, and what is read is computed at a loop of its reader: s[a].compute_at(...) with a loop of b"});
+       {"b reads a, and a stage is computed at a loop of its reader: s[a].compute_at(...) with a loop of b"});
   says(refusal(c.s, [&] { c.s[c.y].compute_at(of_b); }),
-       {"fuse_siblings makes one loop of its own and another's", "found y; y reads b, and what is read is computed at a loop"});
+       {"fuse_siblings merges its loop with another stage's", "found y; y reads b, and a stage is computed at a loop"});
   says(refusal(c.s, [&] { c.s[c.a].fuse_into(of_b); }),
-       {"a loop of a stage that a reads", "i of b, which reads a: compute_at puts what is read into a loop of its reader"});
+       {"a loop of a stage that a reads", "i of b, which reads a: compute_at puts a stage into a loop of its reader"});
   Product t;
   auto [i, j] = t.s[t.C].spatial<2>();
   says(refusal(t.s, [&, i = i, j = j] { t.s[t.C].fuse(j, i); }),
@@ -168,7 +168,7 @@ TEST_CASE("a ring in shared memory has room for the windows of all threads") {
     s[y].bind(io, gpu::block_x).vthread(v);
     s[t].store_in(scope_of_t).compute_at(k);
     if (scope_of_t == Scope::shared)
-      says(refusal(s, [&] { s[t].fold(0, 2); }), {"a ring with room for what is live at once: dimension 0 of t holds"});
+      says(refusal(s, [&] { s[t].fold(0, 2); }), {"a ring with room for all live elements: dimension 0 of t holds"});
     else
       s[t].fold(0, 2);
   }
@@ -187,7 +187,7 @@ TEST_CASE("slide and fold need a window, storage outside and room") {
   b.s[b.across].store_at(yi);
   says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }),
        {"storage outside of the loop it slides along", "stored inside"});
-  says(refusal(b.s, [&] { b.s[b.across].fold(0, 2); }), {"room for what is live at once", "found 2"});
+  says(refusal(b.s, [&] { b.s[b.across].fold(0, 2); }), {"room for all live elements", "found 2"});
   says(refusal(b.s, [&] { b.s[b.across].fold(2, 4); }), {"a dimension of across below 2, found 2"});
   says(refusal(b.s, [&] { b.s[b.across].fold(0, 0); }), {"a ring of at least 1"});
   says(refusal(b.s, [&] { b.s[b.out].fold(0, 4); }), {"out, an output"});
@@ -327,7 +327,7 @@ TEST_CASE("storage of what slides or is folded may move no further in") {
   auto [fy, fx] = folded.s[folded.out].spatial<2>();
   folded.s[folded.across].compute_at(fy).fold(0, 3);
   says(refusal(folded.s, [&] { folded.s[folded.across].compute_root(); }),
-       {"a ring with room for what is live at once: dimension 0 of across holds H + 2, found 3", "conflict: H = "});
+       {"a ring with room for all live elements: dimension 0 of across holds H + 2, found 3", "conflict: H = "});
   folded.same();
   Chain t;
   t.s[t.b].fuse_into(t.s[t.a].spatial<1>()[0]);

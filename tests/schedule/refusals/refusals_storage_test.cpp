@@ -61,7 +61,7 @@ TEST_CASE("cache_write is for one value that was not placed yet") {
   scheduled_before("found i of C, which is parallel", [](Product& u, Loop i, Loop) { u.s[u.C].parallel(i); });
   scheduled_before("found j of C in the place of i", [](Product& u, Loop i, Loop j) { u.s[u.C].reorder(j, i); });
   scheduled_before("found a prefetch of bias", [](Product& u, Loop, Loop j) { u.s[u.C].prefetch(j, u.bias, 4); });
-  scheduled_before("found the parts of j of C, which was peeled",
+  scheduled_before("found the parts of j of C, which was peeled or partitioned",
                    [](Product& u, Loop, Loop j) { u.s[u.C].peel(j, Peel::last); });
   says(refusal(t.s, [&] { t.s.cache_read(t.product, {t.C}, Scope::global); }),
        {"a reader that is computed after its source (move this call before fuse_into), found C"});

@@ -173,8 +173,7 @@ void gpu_conv(Schedule& s, const Stage& sum, const Stage& result, const GpuConvO
            definition(s, sum).name, where);
   const ir::Stage& of_result = definition(s, result);
   if (of_result.spatial_rank() != 4 || (sum.id() != result.id() && of_result.is_reduction()))
-    refuse(family, "a result with the dimensions of the sum, of which each element is computed by itself", of_result.name,
-           where);
+    refuse(family, "an elementwise result with the dimensions of the sum", of_result.name, where);
   const ConvParts p = *found;
   const bool own_tiles = given.block_o > 0 || given.block_h > 0 || given.block_w > 0 || given.block_c > 0;
   if (given.tensor_cores && !own_tiles && conv_on_tensor_cores(s, sum, p, where)) {

@@ -275,7 +275,7 @@ void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor
   expect_product(s, product, o, where);
   const ir::Stage &d = detail::definition(s, result), &of = detail::definition(s, product);
   if (d.is_reduction() || d.is_recurrence() || d.spatial_rank() != of.spatial_rank())
-    refuse("gpu_matmul", "a result with the dimensions of " + of.name + ", of which each element is computed by itself",
+    refuse("gpu_matmul", "an elementwise result with the dimensions of " + of.name,
            d.name + (d.is_reduction()    ? ", a reduction"
                      : d.is_recurrence() ? ", a recurrence"
                                          : " of " + std::to_string(d.spatial_rank()) + " dimensions"),

@@ -185,7 +185,7 @@ Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {
       p = pick(P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE);
       break;
     default:
-      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is no comparison");
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is not a comparison");
   }
   return b_.CreateCmp(p, x, y);
 }

@@ -125,7 +125,7 @@ class Translator {
     for (std::size_t d = 0; d < 3; ++d) {
       const Expr& c = l.cluster[d];
       if (!c.empty() && !ir::is_int(c, &entry.cluster[d]))
-        throw InternalError("codegen: a cluster of launch " + l.name + " is no constant");
+        throw InternalError("codegen: a cluster of launch " + l.name + " is not a constant");
       blocks *= entry.cluster[d];
     }
     if (blocks > 1) require_chip(unit_.target, "sm_90", "a cluster of " + std::to_string(blocks) + " blocks", where);
@@ -221,7 +221,7 @@ class Translator {
       if (buffer.storage != ir::Storage::shared && buffer.storage != ir::Storage::barrier) continue;
       std::int64_t elements = 0, offset = 0;
       if (!ir::is_int(buffer.elements, &elements) || !ir::is_int(buffer.offset, &offset))
-        throw InternalError("codegen: the place of shared buffer " + buffer.name + " is no constant");
+        throw InternalError("codegen: the place of shared buffer " + buffer.name + " is not a constant");
       const std::int64_t end = offset + elements * (buffer.storage == ir::Storage::barrier ? 8 : buffer.type.bytes());
       if (!uses.buffers.contains(id)) continue;
       bytes = std::max(bytes, end);

@@ -17,7 +17,7 @@ namespace {
 
 std::int64_t number_in(const Expr& e, const char* what) {
   std::int64_t n = 0;
-  if (!ir::is_int(e, &n)) throw InternalError(std::string("codegen: ") + what + " is no constant");
+  if (!ir::is_int(e, &n)) throw InternalError(std::string("codegen: ") + what + " is not a constant");
   return n;
 }
 

@@ -16,7 +16,7 @@ void apply_bind(Context& c) {
   Stmt& loop = c.loop(0);
   LoopStmt& l = loop.get<LoopStmt>();
   ThreadAxis axis;
-  if (!ir::parse(c.word(1).c_str(), axis)) throw InternalError("an axis of a launch that is none: " + c.word(1));
+  if (!ir::parse(c.word(1).c_str(), axis)) throw InternalError("an unknown axis of a launch: " + c.word(1));
   require_serial(c, loop, true);  // threads of a reduction may be these
   if (!c.target.is_gpu())
     c.refuse("a target with blocks and threads, such as vulkan (parallel spreads over the cores of a processor)",

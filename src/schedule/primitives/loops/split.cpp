@@ -28,7 +28,7 @@ ir::Tail tail_of(const std::string& word) {
   if (word == "peel") return ir::Tail::peel;
   if (word == "exact") return ir::Tail::exact;
   if (word == "cover") return ir::Tail::cover;
-  throw InternalError("a tail that is none: " + word);
+  throw InternalError("an unknown tail: " + word);
 }
 
 // Tiles are run to their padded extent: what is counted there must stay far from 63 bits.

@@ -55,7 +55,7 @@ bool read_only_inside(Context& c, const ir::Stage& stage, const Stmt& loop) {
 std::string reversed(const Context& c, const ir::Stage& stage, const Stmt& loop) {
   const ir::Stage& host = stage_around(c.p, loop.id);
   if (std::none_of(host.buffers.begin(), host.buffers.end(), [&](Id b) { return reads_buffer(stage, b); })) return "";
-  return "; " + stage.name + " reads " + host.name + ", and what is read is computed at a loop of its reader: s[" + host.name +
+  return "; " + stage.name + " reads " + host.name + ", and a stage is computed at a loop of its reader: s[" + host.name +
          "].compute_at(...) with a loop of " + stage.name;
 }
 

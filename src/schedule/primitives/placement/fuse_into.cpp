@@ -59,7 +59,7 @@ void apply_fuse_into(Context& c) {
   if (std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return reads_buffer(producer, b); }) &&
       std::none_of(producer.buffers.begin(), producer.buffers.end(), [&](Id b) { return reads_buffer(stage, b); }))
     c.refuse("a loop of a stage that " + stage.name + " reads",
-             name_of(c.p, loop) + ", which reads " + stage.name + ": compute_at puts what is read into a loop of its reader");
+             name_of(c.p, loop) + ", which reads " + stage.name + ": compute_at puts a stage into a loop of its reader");
   if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + ", which is one");
   require_no_recurrence(c, stage, "");
   if (stage.iters.empty() || stage.iters.front().begin.empty())

@@ -19,7 +19,7 @@ namespace {
 void apply_injective(Context& c) {
   // match
   ir::Buffer& b = c.buffer(0);
-  if (b.role != ir::Role::input) c.refuse("an input", b.name + (b.stage ? ", which a stage computes" : ", which is none"));
+  if (b.role != ir::Role::input) c.refuse("an input", b.name + (b.stage ? ", which a stage computes" : ", which is not one"));
   if (b.type.is_float() || b.type.is_bool()) c.refuse("a table of integers", b.name + " of " + ir::text(b.type));
   // rewrite
   b.injective = true;

@@ -35,7 +35,7 @@ void apply_decompose_init(Context& c) {
   Stmt& loop = c.loop(0);
   const ir::Stage& stage = stage_around(c.p, loop.id);
   const std::string name = name_of(c.p, loop);
-  if (!stage.is_reduction()) c.refuse("a loop of a reduction", name + ", which is none");
+  if (!stage.is_reduction()) c.refuse("a loop of a reduction", name + ", which is not one");
   if (stage.scatters()) c.refuse("a stage with its init inside", stage.name + ", a scatter, whose init stands apart anyway");
   require_whole(c, loop);
   const auto blocks = ir::blocks_of(c.p, stage.id);

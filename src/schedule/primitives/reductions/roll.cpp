@@ -237,7 +237,7 @@ Id into_follower(Context& c, const ir::Stage& leader, ir::Stage& follower, const
   const bool broader = follower.iters.size() > leader.iters.size();
   for (const Id b : leader.buffers)
     if (broader && (c.p.buffer(b).role != ir::Role::temporary || !c.p.buffer(b).layout.map.empty()))
-      c.refuse("a leader that is no output and has no layout, since it gets the dimensions of " + follower.name,
+      c.refuse("a leader that is not an output and has no layout, since it gets the dimensions of " + follower.name,
                c.p.buffer(b).name);
   for (auto& [id, reader] : c.p.stages) {
     if (!broader || id == leader.id || id == follower.id) continue;

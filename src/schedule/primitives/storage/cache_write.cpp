@@ -31,7 +31,7 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
       if (const BlockStmt* block = s.as<BlockStmt>(); block && block->piece != ir::Piece::whole)
         refuse("its init, which decompose_init took out");
     }
-    if (body.size() != 1) refuse("the parts of " + name_of(c.p, body.front()) + ", which was peeled");
+    if (body.size() != 1) refuse("the parts of " + name_of(c.p, body.front()) + ", which was peeled or partitioned");
   };
   if (stage.scatters()) {  // each loop once, in the order of the definition: those of the init come first in either
     std::vector<Id> wanted, found, loops;
