@@ -33,12 +33,27 @@ struct Image {
   const float* plane(int channel) const { return pixels.data() + channel * height * width; }
 };
 
+// The same with the samples as the file has them, plane by plane.
+struct Samples {
+  std::int64_t width = 0, height = 0;
+  int channels = 1, bits = 8;
+  std::vector<std::uint16_t> samples;
+};
+
 // Palettes and gray of fewer than 8 bits are expanded. Refused: what is no PNG, is damaged or cut off, or has transparency.
 Image decode_png(std::span<const std::uint8_t> file);
+Samples decode_png_samples(std::span<const std::uint8_t> file);
 // Values are clamped to 0 .. 1 and rounded to the nearest sample; NaN becomes 0.
 std::vector<std::uint8_t> encode_png(const Image&);
+std::vector<std::uint8_t> encode_png(const Samples&);  // of 8 bits: the lower halves
 
 Image read_png(const std::string& path);
 void write_png(const std::string& path, const Image&);
+
+// Whole files; errors name the path and the system's reason. What is written appears under its name when it is complete: until
+// then it has another, in the same folder, and a file that cannot be finished is removed. A path that is no regular file, such
+// as a pipe, is written to as it is.
+std::vector<std::uint8_t> read_file(const std::string& path);
+void write_file(const std::string& path, std::span<const std::uint8_t> bytes);
 
 }  // namespace apps
