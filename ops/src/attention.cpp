@@ -145,6 +145,8 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
 OnlineAttention attention_online(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o,
                                  const Tensor& mask, Where where) {
   const Attending a("attention_online", q, k, v, mask, o, where);
+  for (const auto& [name, set] : {std::pair{"rounded", o.rounded}, {"approximate", o.approximate}})
+    expect(!set, "attention_online", "options that it has", std::string(name) + ", of `attention`", where);
   const double least =
       a.wide == f64 ? -std::numeric_limits<double>::max() : static_cast<double>(-std::numeric_limits<float>::max());
   const auto online = reducer(

@@ -89,6 +89,18 @@ TEST_CASE("attention with approximate exponentials: the target's own powers of t
                 made.choices.text());
 }
 
+TEST_CASE("attention in one pass has no rounded and no approximate weights: refused") {
+  const auto refused = [](const ops::AttentionOptions& o) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    const Tensor q = lang::make_input("q", bf16, {1, 1, N, 16});
+    return refusal([&] { ops::attention_online(q, q, q, o); });
+  };
+  CHECK(refused({}) == "");
+  CHECK(refused({.rounded = true}).find("expected options that it has, found rounded, of `attention`") != std::string::npos);
+  CHECK(refused({.approximate = true}).find("found approximate, of `attention`") != std::string::npos);
+}
+
 TEST_CASE("tiles of keys that no query of a block sees are not computed: the loop begins and ends where the block sees keys") {
   const Target target = Target::parse("cuda-tile-sm_90");
   const auto loop_of = [&](const ops::AttentionOptions& o) {

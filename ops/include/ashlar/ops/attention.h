@@ -36,8 +36,9 @@ struct AttentionOptions {
 };
 
 struct Attention {
-  Tensor scores;             // [B, G H, M, N], scaled, without the mask
-  Tensor maximum, exp, sum;  // over each row of visible scores; exp is 0 for a key that is not seen
+  Tensor scores;             // [B, G H, M, N], q k' without the scale and the mask
+  Tensor maximum, exp, sum;  // over each row of visible scores; exp is 0 for a key that is not seen. With `approximate`, the
+                             // maximum is in other units: without the scale, or times log2 e
   Tensor weighted, result;   // sum of exp v, without terms whose exp is 0 if some keys are not seen; the same divided by `sum`
   operator Tensor() const { return result; }
 };
