@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/lang/math.h>
 
 #include "schedules/src/draft.h"
 #include "schedules/src/families/devices/gpu_attention.h"
@@ -142,5 +143,22 @@ class AttentionFinder {
 }  // namespace
 
 std::optional<AttentionParts> attention_parts(const ir::Program& p, ir::Id result) { return AttentionFinder(p).of(result); }
+
+std::function<Expr(Expr, Expr)> rescale_of_attention(const ir::Stage& exps) {
+  double factor = 0;
+  ir::walk(exps.values.front(), [&](const Expr& e) {
+    if (!ir::is(e, ir::Op::approximate_exp2)) return true;
+    const Expr& of = ir::args_of(e)[0];
+    const bool scales = ir::is(of, ir::Op::fma) || ir::is(of, ir::Op::mul);
+    const Expr by = scales ? ir::args_of(of)[1] : Expr();
+    factor = scales && ir::is(by, ir::Op::float_const) ? by.node()->f : 1;
+    return false;
+  });
+  return [factor](const Expr& old, const Expr& now) {
+    const Expr change = old - select(now == lowest(f32), f32(0), now);
+    if (factor == 0) return exp(change);
+    return approximate(exp2(factor == 1 ? change : change * factor));
+  };
+}
 
 }  // namespace ashlar::schedules::detail

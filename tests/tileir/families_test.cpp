@@ -87,6 +87,9 @@ TEST_CASE("attention with approximate exponentials: the target's own powers of t
   const ScheduledByDefault made = schedule_by_default(by.built, target);
   CHECK_MESSAGE(made.choices.text().find("exponentials by the target's own instruction") != std::string::npos,
                 made.choices.text());
+  Attending threads(bf16, 64, 64, {.approximate = true}, target);  // targets with threads have one launch too
+  const ScheduledByDefault other = schedule_by_default(threads.built, Target::parse("cuda-sm_90a"));
+  CHECK_MESSAGE(other.choices.text().find("in the launch of attention") != std::string::npos, other.choices.text());
 }
 
 TEST_CASE("attention in one pass has no rounded and no approximate weights: refused") {

@@ -46,9 +46,6 @@ void fragment_tile(const Stage& copy, const Loop& at, const Intrinsic& load, Whe
   copy.tensorize(tiles.inner_i, load, where);
 }
 
-// exp(old - now) of two maxima. If no key of the row has been seen yet, there is no old maximum and nothing to rescale.
-const auto rescale = [](Expr old, Expr now) { return exp(old - select(now == lowest(f32), f32(0), now)); };
-
 class OneLaunch {
  public:
   OneLaunch(Schedule& schedule, const AttentionParts& parts, const GpuAttentionOptions& options, Where w)
@@ -77,6 +74,7 @@ class OneLaunch {
     // Split the keys into tiles, each with its own maximum; then merge them into one pass.
     const Stage top = part(maximum, Tail::guard), total = part(sum, Tail::pad), product = part(weighted, Tail::pad);
     const Tensor of_maximum = tensor_of(s, definition(s, maximum).buffers.front(), where);
+    const auto rescale = rescale_of_attention(definition(s, exps));
     exps.rebase(of_maximum, rescale, where);
     sum.roll(of_maximum, rescale, where);
     const Stage all = weighted.roll(of_maximum, rescale, where);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // gpu_attention for the default schedule, which finds attentions in a program.
+#include <functional>
 #include <optional>
 
 #include <ashlar/schedules/gpu_attention.h>
@@ -21,6 +22,10 @@ struct AttentionParts {
 // The attention that ends with `result`, which divides the weighted values by the sum. Empty if the program has another form:
 // other readers, other terms, queries that do not see all keys.
 std::optional<AttentionParts> attention_parts(const ir::Program& p, ir::Id result);
+
+// exp(old - now), of maxima: a row of which no key was seen so far has none, and nothing to rescale. If the exponentials are
+// approximations 2^(factor score - …), so is this.
+std::function<Expr(Expr, Expr)> rescale_of_attention(const ir::Stage& exps);
 
 void gpu_attention(Schedule& s, const AttentionParts& a, const GpuAttentionOptions& o, Where where);
 

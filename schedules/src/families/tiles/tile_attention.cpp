@@ -2,7 +2,6 @@
 #include "schedules/src/families/tiles/tile_attention.h"
 
 #include <algorithm>
-#include <functional>
 
 #include <ashlar/ir/at_line.h>
 #include <ashlar/ir/refusal.h>
@@ -20,25 +19,6 @@ namespace {
 using namespace detail;
 
 constexpr const char* attention_of_tiles = "tile_attention";
-
-// exp(old - now), of maxima: a row of which no key was seen so far has none, and nothing to rescale. If the exponentials are
-// approximations 2^(factor score - …), so is this.
-std::function<Expr(Expr, Expr)> rescale_of(const ir::Stage& exps) {
-  double factor = 0;
-  ir::walk(exps.values.front(), [&](const Expr& e) {
-    if (!ir::is(e, ir::Op::approximate_exp2)) return true;
-    const Expr& of = ir::args_of(e)[0];
-    const bool scales = ir::is(of, ir::Op::fma) || ir::is(of, ir::Op::mul);
-    const Expr by = scales ? ir::args_of(of)[1] : Expr();
-    factor = scales && ir::is(by, ir::Op::float_const) ? by.node()->f : 1;
-    return false;
-  });
-  return [factor](const Expr& old, const Expr& now) {
-    const Expr change = old - select(now == lowest(f32), f32(0), now);
-    if (factor == 0) return exp(change);
-    return approximate(exp2(factor == 1 ? change : change * factor));
-  };
-}
 
 class AttentionInTiles {
  public:
@@ -58,7 +38,7 @@ class AttentionInTiles {
     const Stage own = s.cache_read(tensor_of(s, a.q, where), {scores}, Scope::global, where);
     const Stage top = part(maximum), total = part(sum), product = part(weighted);
     const Tensor of_maximum = tensor_of(s, definition(s, maximum).buffers.front(), where);
-    const auto rescale_rows = rescale_of(definition(s, exps));
+    const auto rescale_rows = rescale_of_attention(definition(s, exps));
     exps.rebase(of_maximum, rescale_rows, where);
     sum.roll(of_maximum, rescale_rows, where);
     const Stage all = weighted.roll(of_maximum, rescale_rows, where);
