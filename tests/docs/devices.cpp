@@ -32,8 +32,8 @@ Group devices() {
          show.after();
        })});
   add({"vthread", "vthread(loop)",
-       "One thread runs the iterations interleaved, statement by statement, each with its own registers: more results for what "
-       "is loaded.",
+       "One thread runs the iterations interleaved, statement by statement, each with its own registers: more results for each "
+       "load.",
        "The iterations are independent; their number is constant and at most 64.",
        on<OnDevice<Plus>>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
@@ -116,8 +116,8 @@ Group devices() {
     return std::pair{std::array<Stage, 2>{A_cache, B_cache}, ko};
   };
   add({"pipeline", "pipeline(loop, {.stages, .loads, .async_copy})",
-       "Computes what the loads provide for an iteration `stages - 1` iterations earlier, into a ring of `stages` buffers, so "
-       "that memory accesses and arithmetic overlap.",
+       "Computes the loads of an iteration `stages - 1` iterations earlier, into a ring of `stages` buffers, so that memory "
+       "accesses and arithmetic overlap.",
        "The loads are computed at the loop, into shared memory, and read nothing that is computed inside the loop.",
        on<OnDevice<Matmul>>([tiles](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
@@ -141,7 +141,7 @@ Group devices() {
          show.after();
        })});
   add({"tensorize", "tensorize(loop, intrinsic)",
-       "Replaces the loop and all inside it by one call of an instruction, which is described in the language "
+       "Replaces the loop and everything inside it by one call of an instruction, which is described in the language "
        "([schedules.md](schedules.md#user-defined-instructions)).",
        "The loops do what the description says: the same formula, the same extents, and tiles with the layout that the "
        "instruction needs.",

@@ -13,9 +13,8 @@ Group loops() {
   add({"split", "split(loop, factor, tail)",
        "Tiling: the loop becomes an outer loop and an inner loop of `factor` iterations. Later steps map the inner loop to "
        "vectors, registers or caches. `tile` splits two loops and moves both inner loops inside.",
-       "Always with the tail `guard`, where the last tile skips what lies past the end. With `Tail::cover` it skips that too, "
-       "but "
-       "what is computed inside of the loops is computed for whole tiles, so it must read nothing that is not there. "
+       "Always with the tail `guard`: the last tile skips the points past the end. With `Tail::cover` it skips them too, but "
+       "the stages inside of the loops are computed for whole tiles, so they must not read outside of a tensor. "
        "[schedules.md](schedules.md#tails) lists what the other tails require.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
          const Tensor& y = p.y;
@@ -161,7 +160,7 @@ Group kinds() {
          show.after();
        })});
   add({"unroll_and_jam", "unroll_and_jam(loop)",
-       "Unrolls an outer loop inside of the serial loops in it, so that what all its iterations load is loaded once.",
+       "Unrolls an outer loop inside of the serial loops in it, so that data that all its iterations read are loaded once.",
        "As for `reorder` followed by `unroll`.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor& C = p.C;
          auto [i, j] = s[C].spatial<2>();

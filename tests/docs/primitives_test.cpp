@@ -82,7 +82,7 @@ std::string section(const Example& e, const std::string& title) {
       CHECK_MESSAGE(!r.said.empty(), e.primitive << ": not refused: " << r.call);
       const std::string program = head(Text(r.program));
       text += "\nRefused";
-      text += from == &show || program == head(before) ? ":\n" : ", of\n\n" + block("", program);
+      text += from == &show || program == head(before) ? ":\n" : ", for the program\n\n" + block("", program);
       text += "\n" + block("cpp", r.call) + "\n" + block("", r.said);
     }
   return text;

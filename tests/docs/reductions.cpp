@@ -71,15 +71,12 @@ Group reductions() {
          show.after();
        })});
   add({"rebase", "rebase(leader, rescale)",
-       "Takes terms that read a maximum apart by the parts that `rfactor` made of it: each reads the maximum of its own part, "
-       "and "
-       "the sum of a part is multiplied by `rescale(maximum of the part, of all)` where the parts are added. `roll` then makes "
-       "one "
-       "pass of maximum and sums, a part at a time.",
-       "The terms are a stage that alone reads the maximum; sums of parts of them, or of products with them, read it, each "
-       "added up "
-       "by one stage, in as many parts. A part of the maximum has the terms that the same part of the sums reads, so none "
-       "exceeds it. `rescale` is tested on sample values, not proved.",
+       "Makes terms read the maximum of their own part, which `rfactor` made, instead of the overall maximum. Where the sums "
+       "of the parts are added, each is multiplied by `rescale(maximum of the part, maximum of all)`. `roll` then computes "
+       "maximum and sums in one pass, a part at a time.",
+       "The terms are one stage, the only reader of the maximum. Its readers are sums of parts of it, or of products with it. "
+       "For each of them, one stage adds up the parts; there are as many as of the maximum. Each part of the maximum has the "
+       "terms of the same part of the sums, so no term exceeds it. `rescale` is tested on sample values, not proved.",
        on<Weights>([](Weights& p, Schedule& s, Show& show) {
          const Tensor &top = p.top, &e = p.e, &total = p.total;
          REFUSED(s[e].rebase(top, [](Expr old, Expr now) { return exp(old - now); }));

@@ -42,7 +42,7 @@ struct TileLaunch {
   Where where = {};
 };
 
-// A stage that is computed at the root and is no argument: it lies in memory between launches, dense and row-major, and its
+// A stage that is computed at the root and is not an argument: it lies in memory between launches, dense and row-major, and its
 // buffer stands among the tensors of those that store and read it.
 struct TileTemporary {
   ir::Id buffer = 0;
