@@ -2,7 +2,8 @@
 # ashlar_layers_first(<folder>...)
 #   The executables of these folders, and of the folders in them, link the layers before their own objects. A linker keeps the
 #   first copy that it meets of an inline function or of a template's instance, and so calls from the layers, which are
-#   optimized, do not end in copies of objects that are compiled with -O0: test_interp takes half the time.
+#   optimized, do not end in copies of objects that are compiled with -O0: test_interp takes half the time. An executable that
+#   replaces a part of a layer has the property ASHLAR_LAYERS_LAST.
 include_guard(GLOBAL)
 
 function(_ashlar_linked result)  # ... libraries, and what they link
@@ -46,7 +47,8 @@ function(ashlar_layers_first)
     get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
     foreach(target IN LISTS targets)
       get_target_property(type ${target} TYPE)
-      if(type STREQUAL "EXECUTABLE")
+      get_target_property(last ${target} ASHLAR_LAYERS_LAST)
+      if(type STREQUAL "EXECUTABLE" AND NOT last)
         _ashlar_link_layers_first(${target})
       endif()
     endforeach()

@@ -2,6 +2,7 @@
 """The recipes of docs/adding.md compile: its blocks marked cpp, each in a copy of the file that the page says it goes to.
 
   scripts/check_recipes.py --compiler g++ SOURCES
+  scripts/check_recipes.py --write FOLDER SOURCES      the copies alone, which tests/docs builds a primitive from
 
 Below are the page's blocks in their order, each with its file and the line that it goes behind (none: it is the file), and what
 the page says in passing, with the text itself.
@@ -41,10 +42,27 @@ UNITS = [
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
 
 
+def write(edits, sources, copies):
+    for path, behind, text in edits:
+        copy = os.path.join(copies, path)
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        if behind:
+            with open(os.path.join(sources, path), encoding="utf-8") as f:
+                lines = f.read().splitlines(keepends=True)
+            places = [k for k, line in enumerate(lines) if behind in line]
+            if not places:
+                sys.exit(f"scripts/check_recipes.py: {path} has no line with {behind}")
+            lines.insert(places[0] + 1, text + f'#line {places[0] + 2} "{path}"\n')
+            text = "".join(lines)
+        with open(copy, "w", encoding="utf-8") as f:
+            f.write(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--page", help="in the place of docs/adding.md")
+    parser.add_argument("--write", metavar="FOLDER", help="writes the copies there and compiles nothing")
     parser.add_argument("sources")
     args = parser.parse_args()
     name = args.page or os.path.join(args.sources, "docs/adding.md")
@@ -58,20 +76,11 @@ def main():
         line = page.count("\n", 0, block.start(1)) + 1
         edits.append((path, behind, f'#line {line} "{name}"\n{block[1]}'))
     edits += [(path, behind, text + "\n") for path, behind, text in PASSING]
+    if args.write:
+        write(edits, args.sources, args.write)
+        return 0
     with tempfile.TemporaryDirectory() as copies:
-        for path, behind, text in edits:
-            copy = os.path.join(copies, path)
-            os.makedirs(os.path.dirname(copy), exist_ok=True)
-            if behind:
-                with open(os.path.join(args.sources, path), encoding="utf-8") as f:
-                    lines = f.read().splitlines(keepends=True)
-                places = [k for k, line in enumerate(lines) if behind in line]
-                if not places:
-                    sys.exit(f"scripts/check_recipes.py: {path} has no line with {behind}")
-                lines.insert(places[0] + 1, text + f'#line {places[0] + 2} "{path}"\n')
-                text = "".join(lines)
-            with open(copy, "w", encoding="utf-8") as f:
-                f.write(text)
+        write(edits, args.sources, copies)
         include = [f"-I{os.path.join(root, sub)}" for sub in ("include", "ops/include", "schedules/include", "src", "")
                    for root in (copies, args.sources)]
         include.append("-I" + os.path.join(args.sources, "tests/docs"))  # headers beside a file that was copied

@@ -5,10 +5,22 @@
 
 namespace ashlar::ops {
 
+namespace {
+
+struct Along {  // what a softmax reduces: x along one axis, summed in `wide`
+  detail::Reducing r;
+  Type type, wide;
+};
+Along along(const char* op, const Tensor& x, int axis, Where where) {
+  detail::expect_float(op, "x", x, where);
+  const Type type = x.type(where);
+  return {detail::reducing(op, x, {axis}, false, where), type, accumulator(type)};
+}
+
+}  // namespace
+
 Softmax softmax(const Tensor& x, int axis, Where where) {
-  detail::expect_float("softmax", "x", x, where);
-  const auto r = detail::reducing("softmax", x, {axis}, false, where);
-  const Type type = x.type(where), wide = accumulator(type);
+  const auto [r, type, wide] = along("softmax", x, axis, where);
   Softmax s;
   s.maximum = reduce_max(x, {.axes = {axis}}, where);
   s.exp = compute(
@@ -21,9 +33,7 @@ Softmax softmax(const Tensor& x, int axis, Where where) {
 }
 
 OnlineSoftmax softmax_online(const Tensor& x, int axis, Where where) {
-  detail::expect_float("softmax_online", "x", x, where);
-  const auto r = detail::reducing("softmax_online", x, {axis}, false, where);
-  const Type type = x.type(where), wide = accumulator(type);
+  const auto [r, type, wide] = along("softmax_online", x, axis, where);
   // {m, s}: the largest so far, and the sum of exp(x - m). A finite number below all others is the identity: the difference of
   // two infinities would be none.
   const auto online = reducer(
@@ -48,9 +58,7 @@ OnlineSoftmax softmax_online(const Tensor& x, int axis, Where where) {
 }
 
 LogSoftmax log_softmax(const Tensor& x, int axis, Where where) {
-  detail::expect_float("log_softmax", "x", x, where);
-  const auto r = detail::reducing("log_softmax", x, {axis}, false, where);
-  const Type type = x.type(where), wide = accumulator(type);
+  const auto [r, type, wide] = along("log_softmax", x, axis, where);
   LogSoftmax s;
   s.maximum = reduce_max(x, {.axes = {axis}}, where);
   s.sum = compute(

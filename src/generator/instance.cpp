@@ -31,7 +31,7 @@ AnyInstance::AnyInstance(Generator* (*make)(), const char* name, const Target& t
   auto state = std::make_unique<State>();
   lang::DefinitionScope definitions;
   generator::PipelineOptions options;
-  options.function = name;
+  options.function = *name != 0 ? name : "instance";  // as errors of calls call it
   try {
     state->compilation = generator::run_pipeline(generator::make_generator(make, name, target, params, where), options);
   } catch (const generator::UsageError& e) {

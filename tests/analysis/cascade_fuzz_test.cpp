@@ -9,7 +9,7 @@
 
 #include <ashlar/analysis/evaluate.h>
 
-#include "tests/support/xorshift.h"
+#include "tests/analysis/seeds.h"
 
 using namespace ashlar;
 using namespace ashlar::analysis;
@@ -17,13 +17,7 @@ using namespace ashlar::ir;
 
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::uint64_t seeds = 200;  // the sanitizer keeps every distinct call stack, and the search has many
-#else
-constexpr std::uint64_t seeds = 700;
-#endif
-
-using Random = Xorshift;
+constexpr std::uint64_t seeds = seeds_of(700, 200);
 
 const Expr v = var(1, "v"), t = var(2, "t"), s = var(3, "s");
 const std::array<Id, 1> inner{2};

@@ -6,7 +6,7 @@
 
 #include <ashlar/analysis/evaluate.h>
 #include "analysis/simplify/linear.h"
-#include "tests/support/xorshift.h"
+#include "tests/analysis/seeds.h"
 
 using namespace ashlar;
 using namespace ashlar::analysis;
@@ -14,13 +14,7 @@ using namespace ashlar::ir;
 
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::uint64_t seeds = 400;  // the sanitizer keeps every distinct call stack, and the search has many
-#else
-constexpr std::uint64_t seeds = 6000;
-#endif
-
-using Random = Xorshift;
+constexpr std::uint64_t seeds = seeds_of(6000, 400);
 
 // Two symbols and four loop variables: constant extents, extents in the symbols, multiples.
 struct Scene {

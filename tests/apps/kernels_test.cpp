@@ -22,6 +22,8 @@
 #include "apps/unsharp/plain.h"
 #include "apps/unsharp/unsharp.h"
 
+#include "tests/support/sentence.h"
+
 namespace {
 
 std::vector<float> random_floats(std::int64_t count, float low) {
@@ -190,8 +192,6 @@ TEST_CASE("a wrong call names the argument and writes nothing") {
   std::vector<float> C(6 * 7, -1.0f);
   apps::Tensor tA(A.data(), {6, 5}), tB(B.data(), {4, 7}), tbias(bias.data(), {7}), tC(C.data(), {6, 7});
   CHECK(matmul_bias(tA, tB, tbias, tC) == ASHLAR_E_SHAPE);
-  char text[200];
-  ashlar_error_text(ashlar_last_error(), text, sizeof text);
-  CHECK(std::string(text) == "matmul_bias: B.shape[0] is 4, expected 5 (K, from A.shape[1])");
+  CHECK(test::last_error() == "matmul_bias: B.shape[0] is 4, expected 5 (K, from A.shape[1])");
   CHECK(C == std::vector<float>(6 * 7, -1.0f));
 }

@@ -9,6 +9,7 @@
 #include <ashlar/runtime/runtime.h>
 
 #include "tests/codegen/kernels.h"
+#include "tests/support/sentence.h"
 
 using namespace ashlar;
 using namespace ashlar::ir;
@@ -151,10 +152,8 @@ TEST_CASE("rows start on bytes, or the call is refused and nothing is written") 
       }
       CHECK(rc == ASHLAR_E_STRIDE);
       CHECK(result[0] == 99);
-      char text[200];
-      ashlar_error_text(&error, text, sizeof text);
-      CHECK(std::string(text).find("W.strides[0] is " + std::to_string(stride) +
-                                   ", expected a multiple of 2 (rows start on bytes)") != std::string::npos);
+      CHECK(test::sentence(error).find("W.strides[0] is " + std::to_string(stride) +
+                                       ", expected a multiple of 2 (rows start on bytes)") != std::string::npos);
     }
 }
 

@@ -110,7 +110,8 @@ TEST_CASE("nvJitLink, where it is here, makes machine code of the same text, the
   CHECK(cubin->substr(0, 4) == "\177ELF");
   CHECK(cubin->find(".text.product") != std::string::npos);
   CHECK(*cubin == *codegen::ptx::cubin(code.text, "sm_90a"));
-  CHECK_THROWS_AS(codegen::ptx::cubin("no PTX", "sm_90a"), InternalError);
+  CHECK_THROWS_WITH_AS(codegen::ptx::cubin("no PTX", "sm_90a"), doctest::Contains("codegen: nvJitLink for sm_90a ("),
+                       InternalError);
 }
 
 TEST_CASE("operators with GPU schedules assemble without a complaint") {

@@ -17,6 +17,7 @@
 #include <ashlar/runtime/runtime.h>
 
 #include "tests/cuda/standin.h"
+#include "tests/support/sentence.h"
 
 namespace cuda {
 
@@ -58,11 +59,7 @@ struct Fresh {
   void* context;
 };
 
-inline std::string sentence(const ashlar_error& e) {
-  std::string text(ashlar_error_text(&e, nullptr, 0), '\0');
-  ashlar_error_text(&e, text.data(), text.size() + 1);
-  return text;
-}
+using test::sentence;
 
 // A tensor whose memory is taken to be a device's.
 struct OnDevice {

@@ -182,6 +182,7 @@ TEST_CASE("two launches through the workspace: the caller's, its allocator's, or
     context.workspace_bytes = sizeof workspace;
     context.workspace = reinterpret_cast<char*>(workspace) + 8;
     CHECK(sum().call(list, &context) == ASHLAR_E_ALIGN);
+    CHECK(cuda::sentence(error) == "sum: the workspace begins 8 bytes past a multiple of 64 bytes, expected a multiple of 64");
   }
   SUBCASE("the allocator's, in device memory") {
     const Fresh fresh;
@@ -412,6 +413,7 @@ TEST_CASE("a second launch that fails: what ran is waited for, and its workspace
   const std::vector<const void*> list = {&x.tensor, &y.tensor};
   driver().standin_fail("cuLaunchKernel", 2, 701);
   CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
+  CHECK(said() == "sum: cuLaunchKernel returned 701, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
   CHECK(std::string(driver().standin_calls()).find("cuLaunchKernel cuLaunchKernel cuStreamSynchronize cuMemFree ") !=
         std::string::npos);
   driver().standin_fail("cuStreamSynchronize", 1, 719);
@@ -463,10 +465,10 @@ TEST_CASE("tensor maps are made at the launch, dimensions from the fastest") {
 }
 
 TEST_CASE("what the host of a device cannot do is refused") {
-  CHECK_THROWS_AS(
+  CHECK_THROWS_WITH_AS(
       codegen::emit(cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_80"), Target::parse("cuda-sm_80"), codegen::Output::spirv),
-      RefusalError);
-  CHECK_THROWS_AS(
+      doctest::Contains("spirv: expected the target vulkan, found cuda-sm_80"), RefusalError);
+  CHECK_THROWS_WITH_AS(
       codegen::emit(cuda::kernel_of<gpu_operators::AddBias>("vulkan"), Target::parse("vulkan"), codegen::Output::ptx),
-      RefusalError);
+      doctest::Contains("ptx: expected a target that is a CUDA device with threads, found vulkan"), RefusalError);
 }

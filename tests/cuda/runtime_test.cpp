@@ -97,6 +97,7 @@ TEST_CASE("a pool that cannot be made or used is an error of the call") {
   const Fresh fresh;
   driver().standin_fail("cuLaunchKernel", 2, 701);
   CHECK(sum().call(s.list) == ASHLAR_E_LAUNCH);
+  CHECK(said() == "sum: cuLaunchKernel returned 701, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
   CHECK(has(driver().standin_calls(), "cuLaunchKernel cuLaunchKernel cuMemFreeAsync cuStreamSynchronize "));
 }
 
@@ -180,6 +181,7 @@ TEST_CASE("f_prepare finds what would fail in the call: an argument, the device,
   Operands o;
   o.b.tensor.device_type = 1;
   CHECK(add_bias().prepare(o.list) == ASHLAR_E_DEVICE);
+  CHECK(said() == "add_bias: b lies on the host, expected a CUDA device");
   o.b.tensor.device_type = 2;
   driver().standin_attribute(5, 1);
   CHECK(add_bias().prepare(o.list) == ASHLAR_E_LAUNCH);

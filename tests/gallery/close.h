@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/sentence.h"
 #include "tests/uses/tensors.h"
 
 // Between -1 and 1, the same in every run.
@@ -15,11 +16,7 @@ inline auto fractions(unsigned salt = 1) {
   return [salt](std::size_t i) { return static_cast<float>((i + salt) * 2654435761u % 4093) / 2046.5f - 1.0f; };
 }
 
-inline std::string last_error() {
-  char text[300];
-  ashlar_error_text(ashlar_last_error(), text, sizeof text);
-  return text;
-}
+using test::last_error;
 
 // Every element within `tolerance` of the largest value of the reference.
 inline void close(const std::vector<float>& got, const std::vector<double>& expected, double tolerance) {

@@ -103,6 +103,10 @@ TEST_CASE("weights of 4 bits, two to a byte, with a scale for each group") {
     REQUIRE_MESSAGE(int4_weights(&w, &a, &b, 0.25f, &c) == ASHLAR_OK, last_error());
     CHECK(y.data == expected);
     strides[0] = row - 1;
-    if (M > 1 && G > 0) CHECK(int4_weights(&w, &a, &b, 0.25f, &c) == ASHLAR_E_STRIDE);
+    if (M > 1 && G > 0) {
+      CHECK(int4_weights(&w, &a, &b, 0.25f, &c) == ASHLAR_E_STRIDE);
+      CHECK(last_error() ==
+            "int4_weights: W.strides[0] is " + std::to_string(row - 1) + ", expected a multiple of 2 (rows start on bytes)");
+    }
   }
 }

@@ -119,5 +119,7 @@ TEST_CASE("-g NAME --help has the arguments as they are for the values that are 
       by  scalar  f32
       y   output  f32[3]
 )");
-  CHECK(generator::run_tool(std::vector<std::string>{"-g", "rows", "--help"}).code == 2);
+  const auto unknown = generator::run_tool(std::vector<std::string>{"-g", "rows", "--help"});
+  CHECK(unknown.code == 2);
+  CHECK(unknown.err.starts_with("unknown generator \"rows\"; valid: "));
 }

@@ -9,6 +9,8 @@
 #include <ashlar/lang/build_program.h>
 #include <ashlar/runtime/runtime.h>
 
+#include "tests/support/sentence.h"
+
 using namespace ashlar;
 
 namespace {
@@ -65,6 +67,7 @@ TEST_CASE("an instance is called with tensors and scalars") {
   for (int i = 0; i < 9; ++i) CHECK(y[i] == 0.5f * x[i] * 3 + z[i]);
   ty.shape = &eight;
   CHECK(axpy(0.5f, tx, tz, ty) == ASHLAR_E_SHAPE);
+  CHECK(test::last_error() == "instance: y.shape[0] is 8, expected 9 (N, from x.shape[0])");
 
   const auto copy = axpy;  // a counted handle
   ty.shape = &n;

@@ -13,28 +13,20 @@
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/schedule/step.h>
 
+#include "tests/support/transposition.h"
+
 using namespace ashlar;
 
 namespace {
 
 // B = A transposed over copied tiles of 32 x 32; vectors of the copy stay whole under a swizzle of granules.
-struct Turn {
-  lang::DefinitionScope scope;
-  Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}};
-  Tensor A = lang::make_input("A", f32, {M, N}), B = lang::make_output("B", f32, {N, M});
-  lang::Built built = build();
+struct Turn : Transposition {
   Schedule s{built, Target::host()};
   Stage tile;
 
   explicit Turn(const Scope& where) : tile(s.cache_read(A, {s[B]}, where, 0)) {
     auto [j, i] = s[B].spatial<2>();
     tile.compute_at(s[B].tile(j, i, 32, 32).outer_j);
-  }
-
- private:
-  lang::Built build() {
-    lang::bind(B, compute("B", {{"j", N}, {"i", M}}, [&](Var j, Var i) { return A(i, j); }));
-    return lang::build_program("turn", {A, B});
   }
 };
 

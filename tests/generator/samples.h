@@ -2,6 +2,8 @@
 // Generators for the tests of the tool. Included by one test only: each registers itself.
 #include <ashlar/ashlar.h>
 
+#include "tests/generator/formulas.h"
+
 enum class SampleMode { plain, doubled };
 template <>
 struct ashlar::ParamNames<SampleMode> {
@@ -32,15 +34,8 @@ class Scale : public Generator {
 };
 ASHLAR_GENERATOR(Scale, "scale");
 
-class WrongSchedule : public Generator {  // a parallel loop over a reduction
+class WrongSchedule : public formulas::RowSums {  // a parallel loop over a reduction
  public:
-  Symbol M{"M"}, N{"N"};
-  Input x{"x", f32, {M, N}};
-  Output y{"y", f32, {M}};
-  void algorithm() override {
-    Axis k{"k", N};
-    y = compute("y", {M}, [&](Var i) { return strict_sum(x(i, k), k); });
-  }
   void schedule(Schedule& s) override { s[y].parallel(s[y].reduction()); }
 };
 ASHLAR_GENERATOR(WrongSchedule, "wrong_schedule");

@@ -47,6 +47,12 @@ std::string read(const std::string& path) {
 ToolResult tool(std::vector<std::string> arguments) { return run_tool(arguments); }
 
 // What the tool says of `arguments`, all of which it refuses: the code and the message. Nothing may be written.
+std::string misused(const std::vector<std::string>& arguments) {
+  const ToolResult r = tool(arguments);
+  CHECK(r.code == 2);
+  return r.err;
+}
+
 std::string refusal_of(std::vector<std::string> arguments) {
   Folder folder("refused");
   std::string line = "$ gen";
@@ -152,6 +158,7 @@ TEST_CASE("-e takes a list of kinds with paths; - is standard output; a comma ma
 TEST_CASE("of several generators --prefer names the one that is taken where -g names none") {
   const ToolResult r = tool({"--prefer", "scale", "-f", "twice", "target=x86-64-v3", "-e", "program=-,header=-"});
   CHECK(r.code == 2);
+  CHECK(r.err == "-e program and -e header would both be -\n");
   const ToolResult one = tool({"--prefer", "scale", "-f", "twice", "target=x86-64-v3", "-e", "header=-"});
   CHECK(one.code == 0);
   CHECK(one.out.find("int twice(") != std::string::npos);
@@ -357,7 +364,9 @@ TEST_CASE("-e explain counts at the sizes that are given") {
   CHECK(text.find("\nstage y in ") != std::string::npos);
   CHECK(text.find(": 100 points, ") != std::string::npos);
   CHECK(text.find("96.2 % of the lanes used, 96 % of the operations in full vectors") != std::string::npos);
-  CHECK(tool({"-g", "scale", "-o", folder.path.string(), "-e", "explain", "--size", "Q=100"}).code == 1);
+  const ToolResult unknown = tool({"-g", "scale", "-o", folder.path.string(), "-e", "explain", "--size", "Q=100"});
+  CHECK(unknown.code == 1);
+  CHECK_MESSAGE(unknown.err.find(": explain: expected sizes of symbols of scale, found Q") != std::string::npos, unknown.err);
 }
 
 TEST_CASE("--diff of two saved schedules") {
@@ -377,9 +386,11 @@ TEST_CASE("--diff of two saved schedules") {
   CHECK(bad.code == 1);
   CHECK(bad.err.find("--diff " + (folder / "bad.json") + ": ") != std::string::npos);
   CHECK(tool({"-g", "scale", "--diff", a, folder / "none.json"}).err.find("the file cannot be read") != std::string::npos);
-  CHECK(tool({"-g", "scale", "--diff", a}).code == 2);
-  CHECK(tool({"-g", "scale", "-e", "header", "--diff", a, b}).code == 2);
-  CHECK(tool({"-g", "scale", "target=x86-64,vulkan", "--diff", a, b}).code == 2);
+  CHECK(misused({"-g", "scale", "--diff", a}) == "--diff: At least 2 required but received 1; --help lists the options\n");
+  CHECK(misused({"-g", "scale", "-e", "header", "--diff", a, b}) ==
+        "--diff writes no files: expected no -e and no --replay beside it\n");
+  CHECK(misused({"-g", "scale", "target=x86-64,vulkan", "--diff", a, b}) ==
+        "--diff: expected one target, found x86-64, vulkan\n");
 }
 
 TEST_CASE("a file that is no schedule is refused") {
@@ -388,7 +399,7 @@ TEST_CASE("a file that is no schedule is refused") {
   const ToolResult r = tool({"-g", "scale", "-o", folder / "out", "-e", "program", "--replay", folder / "bad.json"});
   CHECK(r.code == 1);
   CHECK(r.err.find("--replay " + (folder / "bad.json") + ": ") != std::string::npos);
-  CHECK(r.err.find("melt") != std::string::npos);
+  CHECK_MESSAGE(r.err.find(", found \"melt\"") != std::string::npos, r.err);
   CHECK(r.err.find("pipeline.cpp") == std::string::npos);
   CHECK(!fs::exists(folder / "out"));
   const auto told = [&](const std::string& text) {
@@ -409,6 +420,9 @@ TEST_CASE("--trace prints each step and what it changed; after a refusal the pro
   CHECK(golden("generator/trace.txt", r.out) == "");
   const ToolResult refused = tool({"-g", "wrong_schedule", "-o", folder.path.string(), "-e", "program", "--trace"});
   CHECK(refused.code == 1);
+  CHECK_MESSAGE(refused.err.find(": parallel: expected a loop whose iterations are independent (rfactor makes one of partial "
+                                 "results), found k of y") != std::string::npos,
+                refused.err);
 }
 
 TEST_CASE("--time-passes names every pass") {

@@ -8,6 +8,7 @@
 
 #include "generator/select.h"
 #include "tests/generators/op_arguments.h"
+#include "tests/support/sentence.h"
 
 namespace op_tests {
 
@@ -58,11 +59,7 @@ Run run_op(const std::string& name, const Params& params, const Sizes& sizes, [[
     std::memcpy(&scalars[k], one.bytes.data(), one.bytes.size());
     pointers.push_back(&scalars[k]);
   }
-  if (op.call(pointers.data(), pointers.size()) != ASHLAR_OK) {
-    char text[400];
-    ashlar_error_text(ashlar_last_error(), text, sizeof text);
-    run.wrong = text;
-  }
+  if (op.call(pointers.data(), pointers.size()) != ASHLAR_OK) run.wrong = test::last_error();
   for (std::size_t k = 0, result = 0; k < arguments.size() && run.wrong.empty(); ++k) {
     if (p.arguments[k].kind != ir::ArgumentKind::output) continue;
     const double bound = bound_of(meant[k].array.type);

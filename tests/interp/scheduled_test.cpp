@@ -196,7 +196,8 @@ TEST_CASE("an output that is not written everywhere is reported") {
   test::Blur b;
   b.p.body[2].body().front().get<LoopStmt>().part = ir::Part::but_last;
   interp::Arguments args{ramp(i32, {6}), Array::zeros(i32, {6})};
-  CHECK_THROWS_AS(interp::run(b.p, args), RunError);
+  CHECK_THROWS_WITH_AS(interp::run(b.p, args),
+                       "the output out was not written everywhere: element 5 in row-major order is missing", RunError);
 }
 
 TEST_CASE("a run ends where its blocks have executed as often as they may") {
@@ -223,7 +224,8 @@ TEST_CASE("a parallel loop whose iterations depend on each other is found by the
   loop.body().front().get<NestStmt>().slides.push_back({loop.id, b.py.id, {}});
   loop.get<LoopStmt>().kind = ir::LoopKind::parallel;
   interp::Arguments args{ramp(i32, {6}), Array::zeros(i32, {6})};
-  CHECK_THROWS_AS(interp::run(b.p, args, {interp::Options::Order::reverse, 0}), RunError);
+  CHECK_THROWS_WITH_AS(interp::run(b.p, args, {interp::Options::Order::reverse, 0}),
+                       "stage `out` at y = 5 reads p[4], which was not written", RunError);
 }
 
 TEST_CASE("a padded split over filled storage reads the fill") {

@@ -195,5 +195,6 @@ TEST_CASE("a put outside of the result is reported, where a promise was false") 
   const lang::Built b = lang::build_program("test", {x, y});
   interp::Arguments actual{numbers(i32, {3}, [](auto n) { return static_cast<double>(n * 3); }),
                            interp::Array::zeros(i32, {4})};
-  CHECK_THROWS_AS(interp::run_algorithm(b.program, actual), interp::RunError);
+  CHECK_THROWS_WITH_AS(interp::run_algorithm(b.program, actual), "stage `t` at n = 2: in_range promised [0, 4), found 6",
+                       interp::RunError);
 }

@@ -14,6 +14,7 @@
 
 #include "tests/library/processor.h"
 #include "tests/skip.h"
+#include "tests/support/sentence.h"
 
 using ashlar::Target;
 
@@ -39,11 +40,7 @@ struct Host {
   }
 };
 
-std::string said() {
-  char text[400];
-  ashlar_error_text(ashlar_last_error(), text, sizeof text);
-  return text;
-}
+std::string said() { return test::last_error(); }
 
 }  // namespace
 
@@ -119,6 +116,7 @@ TEST_CASE("f_with and f_run choose alike, and the workspace is enough for every 
   REQUIRE(which_run(&args, &context) == ASHLAR_OK);
   context.workspace_bytes = 8;
   CHECK(which_run(&args, &context) == ASHLAR_E_MEMORY);
+  CHECK(test::sentence(error) == "which: the workspace has 8 bytes, expected at least 896");
 }
 
 TEST_CASE("a wrong call is refused as by a library for one target, under the function's own name") {
@@ -146,5 +144,6 @@ TEST_CASE("a library of devices alone refuses host memory, whatever is allowed")
   ashlar_context context = {};
   context.size = sizeof context, context.error = &error, context.flags = ASHLAR_ON_CUDA | ASHLAR_OR_CPU;
   CHECK(which_devices_with(&a.X, &a.Y, &context) == ASHLAR_E_DEVICE);
+  CHECK(test::sentence(error) == "which_devices: x lies on the host, expected a CUDA device");
   CHECK(a.y == std::vector<std::int32_t>(M * N, -1));
 }

@@ -129,6 +129,7 @@ void without_a_device(const std::string& part) {
   CHECK(has(vulkan::sentence(f.error), part));
   f.by.mapped = nullptr;
   CHECK(f.run(ASHLAR_OR_CPU) == ASHLAR_E_DEVICE);
+  CHECK_MESSAGE(has(vulkan::sentence(f.error), part), vulkan::sentence(f.error));
 }
 
 }  // namespace

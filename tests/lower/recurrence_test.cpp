@@ -139,7 +139,10 @@ TEST_CASE("what other blocks or private memory hold is not waited for") {
     s[heat].reorder(i, t);
     CHECK(refused([&] { s[heat].bind(i, gpu::thread_x); }).find("iterations are independent") != std::string::npos);
     s[heat].reorder(t, i);
-    CHECK(refused([&] { s[heat].bind(i, gpu::thread_x).store_in(Scope::registers); }) != "");
+    CHECK(
+        refused([&] { s[heat].bind(i, gpu::thread_x).store_in(Scope::registers); })
+            .ends_with(": store_in: expected a stage with storage of its own (cache_write gives an output one), found heat, an "
+                       "output"));
   }
   {
     Schedule s(built, target);

@@ -64,7 +64,8 @@ TEST_CASE("two variants with workspaces of their own, one of them with a variant
   even.assume(o.N != 12);
   o.s.cache_write(o.t, Scope::global);
   interp::Arguments twelve = handmade::arguments_for(o.built.program, {{"N", 12}});
-  CHECK_THROWS_AS(interp::run(kernel_of(o), twelve), interp::RunError);
+  CHECK_THROWS_WITH_AS(interp::run(kernel_of(o), twelve), "an assumption does not hold: N >= 16 || (N % 2 != 0 || N != 12)",
+                       interp::RunError);
   handmade::check_kernel(o.built.program, kernel_of(o), {{{"N", 0}}, {{"N", 10}}, {{"N", 13}}, {{"N", 16}}, {{"N", 24}}});
   CHECK(workspace(o, 15) >= 2 * 16 * 4);
   CHECK(workspace(o, 15) < 3 * 16 * 4 + 192);

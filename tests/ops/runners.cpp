@@ -16,6 +16,7 @@
 #include "tests/in_c/c_compiled.h"
 #include "tests/ops/pointers.h"
 #include "tests/skip.h"
+#include "tests/support/sentence.h"
 #ifdef ASHLAR_TEST_VULKAN
 #include "tests/vulkan/device.h"
 #endif
@@ -42,9 +43,7 @@ std::vector<std::string> asked_for() {
 
 void check(int status) {
   if (status == ASHLAR_OK) return;
-  char text[400];
-  ashlar_error_text(ashlar_last_error(), text, sizeof text);
-  throw std::runtime_error(text);
+  throw std::runtime_error(test::last_error());
 }
 
 // Elements of 4 bits: two to a byte, where the interpreter has one.

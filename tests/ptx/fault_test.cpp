@@ -87,7 +87,11 @@ TEST_CASE("values that nobody wrote") {
   ashlar::ptx::Device device;
   const std::uint64_t at = device.alloc(256);
   const auto m = ashlar::ptx::Module::parse(entry("ld.global.b32 %r4, [%rd1]; st.global.b32 [%rd1+128], %r4;"));
-  CHECK_THROWS_AS(device.launch(m, "k", {.block = {32, 1, 1}}, {ashlar::ptx::piece(at)}), ashlar::ptx::Fault);
+  CHECK_THROWS_WITH_AS(
+      device.launch(m, "k", {.block = {32, 1, 1}}, {ashlar::ptx::piece(at)}),
+      doctest::Contains(
+          "value that nobody wrote in k: what is stored in global memory depends on what nobody wrote, loaded at line 8"),
+      ashlar::ptx::Fault);
   CHECK(!device.written(at, 4));
   device.checks().unwritten = false;
   CHECK_NOTHROW(device.launch(m, "k", {.block = {32, 1, 1}}, {ashlar::ptx::piece(at)}));

@@ -36,6 +36,7 @@ TEST_CASE("zero extents succeed, with NULL data too, and the other checks stay")
   A.tensor.data = nullptr, C.tensor.data = nullptr;
   CHECK(affine_f(&A, &B, &bias, 1, &C) == ASHLAR_OK);
   CHECK(affine_f(&A, &B, &wrong, 1, &C) == ASHLAR_E_SHAPE);
+  CHECK(sentence(*ashlar_last_error()) == "affine: bias.shape[0] is 3, expected 2 (N, from B.shape[1])");
   // nothing to sum: the output is the bias
   Array<float> A0({2, 0}), B0({0, 2}), bias2({2}, 5);
   A0.tensor.data = nullptr, B0.tensor.data = nullptr;

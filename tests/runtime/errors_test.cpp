@@ -222,6 +222,7 @@ TEST_CASE("overflow") {
   AffineCall e;
   e.B.shape[1] = INT64_C(1) << 62, e.bias.shape[0] = e.B.shape[1], e.c_shape[1] = e.B.shape[1];
   CHECK(e.run() == ASHLAR_E_OVERFLOW);
+  CHECK(sentence(e.error) == "affine: B.shape[0] elements 4611686018427387904 apart reach past 9223372036854775807 bytes");
   AffineCall f;
   f.A.tensor.byte_offset = UINT64_MAX - 15;
   f.refused(ASHLAR_E_OVERFLOW,

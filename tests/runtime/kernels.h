@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/sentence.h"
+
 namespace kernels {
 
 struct affine_args {
@@ -58,10 +60,6 @@ struct Array {
   ashlar_tensor* operator&() { return &tensor; }
 };
 
-inline std::string sentence(const ashlar_error& e) {
-  char text[400];
-  ashlar_error_text(&e, text, sizeof text);
-  return text;
-}
+using test::sentence;
 
 }  // namespace kernels

@@ -167,6 +167,7 @@ TEST_CASE("the target that is named is the only one that runs") {
     CHECK(ran == 0);
     CHECK(sentence(l.error) == "g: ahead needs feature 60, which this processor lacks");
     CHECK(l.run_pointers(&l.ctx) == ASHLAR_E_TARGET);
+    CHECK(sentence(l.error) == "g: ahead needs feature 60, which this processor lacks");
     CHECK(ran == 0);
   }
   for (const char* name : {"elsewhere", "cuda-sm_80"}) {
@@ -262,6 +263,7 @@ TEST_CASE("a device of another capability takes the next variant") {
   CHECK(ran == 56);
   device_fails_with = ASHLAR_E_LAUNCH;  // any other failure is the call's
   CHECK(l.call(2) == ASHLAR_E_LAUNCH);
+  CHECK(sentence(l.error) == "g: the device cannot");
   CHECK(ran == 5);
 }
 
@@ -317,6 +319,7 @@ TEST_CASE("mapped buffers of Vulkan are the processor's too, after the queue is 
   CHECK(settled == 1);
   buffer.mapped = nullptr;
   CHECK(l.call(7) == ASHLAR_E_TARGET);
+  CHECK(sentence(l.error) == "g: the device cannot");
 }
 
 TEST_CASE("a device that does not settle is the call's failure") {
@@ -328,6 +331,7 @@ TEST_CASE("a device that does not settle is the call's failure") {
   CHECK(l.y.data[0] == -1);
   l.ctx.flags = ASHLAR_ON_CUDA | ASHLAR_OR_CPU;
   CHECK(l.run_pointers(&l.ctx) == ASHLAR_E_LAUNCH);
+  CHECK(sentence(l.error) == "g: lost");
   CHECK(l.y.data[0] == -1);
 }
 
@@ -341,6 +345,7 @@ TEST_CASE("a library without a variant for processors cannot fall back; a wrong 
   all.ctx.flags = ASHLAR_OR_CPU;
   all.y.tensor.type_bits = 16;
   CHECK(all.call(13) == ASHLAR_E_TYPE);
+  CHECK(sentence(all.error) == "g: y is i16, expected i32");
   CHECK(ran == 0);
 }
 

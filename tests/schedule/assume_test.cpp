@@ -8,7 +8,8 @@ namespace ashlar::test {
 TEST_CASE("what a call promises is used by every later proof") {
   Blur t;
   auto [y, x] = t.s[t.out].spatial<2>();
-  says(refusal(t.s, [&, l = x] { t.s[t.out].split(l, 8, Tail::exact); }), {"split"});
+  says(refusal(t.s, [&, l = x] { t.s[t.out].split(l, 8, Tail::exact); }),
+       {"split: expected an extent of x of out that 8 divides (a constant, or a Symbol with multiple_of), found W"});
   t.s.assume(t.W % 8 == 0 && t.H >= 2);
   auto [xo, xi] = t.s[t.out].split(x, 8, Tail::exact);
   t.s[t.out].vectorize(xi);

@@ -157,7 +157,8 @@ TEST_CASE("steps that other steps of a schedule take over are not atomic") {
        {"a reduction that is either atomic or combined over threads, found k of t"});
   says(refusal(t.s, [&] { t.s[t.t].store_in(Scope::registers); }),
        {"memory that steps which run at once share: Scope::global or shared, found t in Scope::registers"});
-  says(refusal(t.s, [&] { t.s[t.t].drop_dim(0, 0); }), {"drop"});
+  says(refusal(t.s, [&] { t.s[t.t].drop_dim(0, 0); }),
+       {"drop_dim: expected storage of all dimensions for atomic steps, found t, which lacks dimensions"});
 }
 
 TEST_CASE("a reader is not put into the last of steps that run at once") {

@@ -147,14 +147,16 @@ TEST_CASE("two sums as they were written: the first one may stand at blocks that
   const Stage steps = s[x], far = steps.inside("x_sum2"), near = steps.inside("x_sum");
   auto [i, t] = steps.spatial<2>();
   const auto at = [&](const Stage& sum, int block, const char* found) {
-    CHECK(s.attempt([&, t = t] {
-             const auto [to, ti] = steps.split(t, block);
-             if (found)
-               says(refusal(s, [&] { sum.compute_at(to); }), {found});
-             else
-               sum.compute_at(to);
-             steps.split(ti, 0);  // refused: what stands above is taken back
-           }).has_value());
+    const auto taken_back = s.attempt([&, t = t] {
+      const auto [to, ti] = steps.split(t, block);
+      if (found)
+        says(refusal(s, [&] { sum.compute_at(to); }), {found});
+      else
+        sum.compute_at(to);
+      steps.split(ti, 0);
+    });
+    REQUIRE(taken_back);
+    says(taken_back->text(), {"split: expected a factor of at least 1, found 0"});
   };
   at(far, 8, nullptr);
   at(far, 4, nullptr);

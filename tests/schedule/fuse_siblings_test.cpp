@@ -61,7 +61,8 @@ TEST_CASE("what earlier iterations computed may be read, in their order") {
   says(refusal(t.s, [&, i = i] { t.s[t.twice].parallel(i); }),
        {"fuse_siblings_test.cpp:",
         "parallel: expected iterations of i of twice in their order, or ones that read what they compute themselves"});
-  says(refusal(t.s, [&, i = i] { t.s[t.twice].vectorize(i, 4); }), {"expected"});
+  says(refusal(t.s, [&, i = i] { t.s[t.twice].vectorize(i, 4); }),
+       {"vectorize: expected a vectorized loop with nothing computed inside it, found next is computed inside ii of twice"});
   auto [io, ii] = t.s[t.twice].split(i, 4);
   t.s[t.twice].unroll(ii).peel(io, Peel::first);
   t.same();

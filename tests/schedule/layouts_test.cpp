@@ -4,16 +4,13 @@
 #include <functional>
 
 #include "tests/golden.h"
+#include "tests/support/transposition.h"
 
 namespace ashlar::test {
 namespace {
 
 // B = A transposed, over tiles of 32 x 32 that are copied first.
-struct Turn {
-  lang::DefinitionScope scope;
-  Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}};
-  Tensor A = lang::make_input("A", f32, {M, N}), B = lang::make_output("B", f32, {N, M});
-  lang::Built built = build();
+struct Turn : Transposition {
   Schedule s{built, Target::parse("x86-64-v3")};
   Stage tile = s.cache_read(A, {s[B]}, Scope::stack);
   Loop jo, io, ji, ii;
@@ -31,12 +28,6 @@ struct Turn {
   std::string tree() const {
     const std::string text = s.text();
     return text.substr(text.find("\nnest") + 1);
-  }
-
- private:
-  lang::Built build() {
-    lang::bind(B, compute("B", {{"j", N}, {"i", M}}, [&](Var j, Var i) { return A(i, j); }));
-    return lang::build_program("turn", {A, B});
   }
 };
 
@@ -130,10 +121,10 @@ TEST_CASE("storage without a bound is neither permuted nor a tile") {
   const auto refused = [&](const std::function<void()>& step) {  // of the box as it is, the step is taken
     schedule::Step last;
     CHECK(s.attempt([&] {
-      step();
-      last = s.scheduled().trace.back();
-      throw RefusalError({});
-    }));
+             step();
+             last = s.scheduled().trace.back();
+             throw RefusalError({.primitive = "undone"});
+           })->primitive == "undone");
     schedule::Scheduled state = unbounded();
     try {
       schedule::apply(state, last, s.target());

@@ -186,7 +186,8 @@ TEST_CASE("an output that readers need in part, computed there all the same, is 
   found.emplace_back(interp::Array::zeros(i32, {5, 2}));
   found.emplace_back(interp::Array::zeros(i32, {5, 2}));
   found.emplace_back(interp::Array::zeros(i32, {2}));
-  CHECK_THROWS_AS(interp::run(forced.state.program, found), interp::RunError);
+  CHECK_THROWS_WITH_AS(interp::run(forced.state.program, found),
+                       "the output y was not written everywhere: element 6 in row-major order is missing", interp::RunError);
 }
 
 }  // namespace ashlar::test

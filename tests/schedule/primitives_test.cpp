@@ -334,7 +334,9 @@ TEST_CASE("steps are values: saved, replayed, copied") {
   says(refusal(other.s, [&] { other.s.replay(saved); }), {"replayed from primitives_test.cpp:"});
   CHECK(other.s.text() == before);
   says(refusal(other.s, [&] { other.s.replay("{}"); }), {"an array of steps"});
-  says(refusal(other.s, [&] { other.s.replay("[{\"primitive\": \"split\", \"args\": [{\"what\": 1}]}]"); }), {"in entry 0"});
+  says(refusal(other.s, [&] { other.s.replay("[{\"primitive\": \"split\", \"args\": [{\"what\": 1}]}]"); }),
+       {"schedule JSON: expected an argument: a number, a word, {\"loop\": id}, {\"stage\": id}, {\"tensor\": id} or {\"map\": "
+        "...} in entry 0, found {\"what\":1}"});
   says(refusal(other.s, [&] { other.s.replay("[{\"primitive\": \"shuffle\", \"args\": []}]"); }),
        {"split, split_parts, ", "\"shuffle\""});
 }

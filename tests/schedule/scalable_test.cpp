@@ -74,7 +74,8 @@ TEST_CASE("what a loop over scalable lanes is not") {
        {"operations that scalable vectors have, found a, with", "of 64 bits"});
   says(refusal(s, [&] { s[b].vectorize(s[b].nest()[0], Scalable{4}); }), {"small, which is packed"});
   says(refusal(s, [&] { s[c].vectorize(s[c].reduction(), Scalable{4}); }), {"vectorize: expected", "small, which is packed"});
-  says(refusal(s, [&] { s[b].store_in(Scope::registers).vectorize(s[b].nest()[0], Scalable{4}); }), {"store_in"});
+  says(refusal(s, [&] { s[b].store_in(Scope::registers).vectorize(s[b].nest()[0], Scalable{4}); }),
+       {"store_in: expected a stage with storage of its own (cache_write gives an output one), found b, an output"});
 }
 
 TEST_CASE("partial sums have so many dimensions on every machine (seed 425)") {

@@ -95,8 +95,8 @@ TEST_CASE("what only one of them assumes is asked of the calls that take it") {
   narrow.assume(t.H == 2);
   t.s.assume(t.H % 3 == 0);
   t.same(2, 5), t.same(3, 9), t.same(6, 8);
-  CHECK_THROWS_AS(t.same(3, 5), interp::RunError);
-  CHECK_THROWS_AS(t.same(2, 9), interp::RunError);
+  CHECK_THROWS_WITH_AS(t.same(3, 5), "an assumption does not hold: H == 2", interp::RunError);
+  CHECK_THROWS_WITH_AS(t.same(2, 9), "an assumption does not hold: H % 3 == 0", interp::RunError);
 }
 
 TEST_CASE("what must hold at the end holds in every variant") {
@@ -111,11 +111,13 @@ TEST_CASE("steps that are taken back take their variants with them") {
   Blur t;
   Schedule* lost = nullptr;
   auto [y, x] = t.s[t.out].spatial<2>();
-  CHECK(t.s.attempt([&, l = x] {
+  const auto taken_back = t.s.attempt([&, l = x] {
     lost = &t.s.specialize(t.W % 8 == 0);
     (*lost)[t.out].split(l, 8, Tail::exact);
     t.s[t.out].split(l, 8, Tail::exact);
-  }));
+  });
+  REQUIRE(taken_back);
+  says(taken_back->text(), {"expected an extent of x of out that 8 divides", "found W"});
   CHECK(t.s.scheduled().variants.empty());
   CHECK(t.s.scheduled().program.variants.empty());
   says(refusal(t.s, [&] { (*lost)[t.out]; }),
@@ -125,10 +127,12 @@ TEST_CASE("steps that are taken back take their variants with them") {
   // and an attempt on a variant undoes what it made on the whole
   Schedule& kept = t.s.specialize(t.W < 8);
   const std::uint64_t hash = t.s.trace_hash();
-  CHECK(kept.attempt([&, l = y] {
+  const auto undone = kept.attempt([&, l = y] {
     kept.specialize(t.H < 4)[t.out].unroll(l, 2);
     kept[t.out].split(l, 0);
-  }));
+  });
+  REQUIRE(undone);
+  says(undone->text(), {"split: expected a factor of at least 1, found 0"});
   CHECK(t.s.trace_hash() == hash);
   CHECK(t.s.scheduled().variants.size() == 1);
   kept[t.out].unroll(y, 2);
@@ -242,13 +246,17 @@ TEST_CASE("variants that were made before take all calls that keep a condition, 
 TEST_CASE("a copy of a variant that was taken back is refused at the line that made it") {
   Blur t;
   Schedule* lost = nullptr;
-  const auto line = Where::current().line() + 1;
-  CHECK(t.s.attempt([&, l = t.s[t.out].spatial<2>()[1]] {
+  const auto line = Where::current().line() + 2;
+  const auto taken_back = t.s.attempt([&, l = t.s[t.out].spatial<2>()[1]] {
     lost = &t.s.specialize(t.W < 8);
     t.s[t.out].split(l, 0);
-  }));
+  });
+  REQUIRE(taken_back);
+  says(taken_back->text(), {"split: expected a factor of at least 1, found 0"});
   const auto r = t.s.attempt([&] { const Schedule copy = *lost; });
   REQUIRE(r);
+  says(r->text(),
+       {"specialize: expected a reference to the variant: Schedule& narrow = s.specialize(...), found a copy of it"});
   CHECK(r->where.line() == line);
 }
 
@@ -266,10 +274,15 @@ TEST_CASE("what specialize refuses") {
   Schedule& narrow = t.s.specialize(t.W < 8);
   says(refusal(t.s, [&] { narrow.specialize(t.W < 9); }),
        {"a condition that some call breaks, found W < 9, which always holds"});
-  for (const auto& r : {t.s.attempt([&] { const Schedule copy = narrow; }), t.s.attempt([&] { t.s = narrow; })}) {
+  const std::pair<std::optional<Refusal>, const char*> copied[] = {
+      {t.s.attempt([&] { const Schedule copy = narrow; }),
+       "specialize: expected a reference to the variant: Schedule& narrow = s.specialize(...), found a copy of it"},
+      {t.s.attempt([&] { t.s = narrow; }),
+       "specialize: expected a general schedule on both sides of the assignment, found a variant"}};
+  for (const auto& [r, text] : copied) {
     REQUIRE(r);
     CHECK(r->where.line() == narrow_at);
-    says(r->text(), {"specialize: expected ", "variant"});
+    says(r->text(), {text});
   }
   says(refusal(t.s, [&] { t.s.pack_argument(t.in, [](Var r, Var c) { return at(c, r); }, Pack::by_caller); }),
        {"pack_argument: expected what all variants share, as their arguments (move this call before specialize)"});

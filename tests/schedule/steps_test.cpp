@@ -114,7 +114,8 @@ TEST_CASE("a replay is all or nothing, and its errors name the entry") {
     says(refusal(fresh.s, [&] { fresh.s.replay(saved.substr(0, cut)); }), {"an array of steps"});
   const std::string twice = saved.substr(0, saved.rfind(']')) + "," + saved.substr(saved.find('[') + 1);
   says(refusal(fresh.s, [&] { fresh.s.replay(twice); }), {"i of product, which was split into io and ii"});
-  says(refusal(fresh.s, [&] { fresh.s.replay("[3]"); }), {"in entry 0"});
+  says(refusal(fresh.s, [&] { fresh.s.replay("[3]"); }),
+       {"schedule JSON: expected a step with \"primitive\" and \"args\" in entry 0, found 3"});
 }
 
 TEST_CASE("what is wrong in a saved schedule is shown, with its entry") {
@@ -133,8 +134,8 @@ TEST_CASE("what is wrong in a saved schedule is shown, with its entry") {
   const auto map = [&](const std::string& e) { return argument(R"({"map": [)" + e + R"(], "vars": [1]})"); };
   says(map(R"("k")"), {"an expression in entry 0, found \"k\""});
   says(map(R"({"var": "k"})"), {"the id of a variable"});
-  says(map(R"({"args": []})"), {"an operator"});
-  says(map(R"({"op": "add"})"), {"operands"});
+  says(map(R"({"args": []})"), {"schedule JSON: expected an operator in entry 0, found {\"args\":[]}"});
+  says(map(R"({"op": "add"})"), {"schedule JSON: expected operands in entry 0, found {\"op\":\"add\"}"});
   says(map(R"({"op": "sqrt", "args": [4]})"),
        {"arithmetic (add, sub, mul, div, min, max, neg, abs; of indices also mod, bit operations and select"});
   says(map(R"({"op": "add", "args": [4]})"), {"arithmetic (add, sub"});

@@ -53,7 +53,8 @@ TEST_CASE("decompose_init before a loop around the reduction") {
   Product t;
   auto [i, j] = t.s[t.product].spatial<2>();
   t.s[t.product].decompose_init(j);
-  says(refusal(t.s, [&] { t.s[t.product].fuse(i, j); }), {"fuse"});
+  says(refusal(t.s, [&] { t.s[t.product].fuse(i, j); }),
+       {"fuse: expected a loop whose body is exactly the other one, found j of product is not directly inside i of product"});
   CHECK(t.s[t.product].init().nest().size() == 2);
   t.same();
 }
@@ -75,7 +76,8 @@ TEST_CASE("decompose_init refuses") {
   q.peel(q.nest()[1], Peel::last);
   says(refusal(peeled, [&] { q.decompose_init(q.nest()[0]); }),
        {"a stage of one block, found product, whose loops were peeled"});
-  says(refusal(peeled, [&] { q.decompose_init(q.nest()[1]); }), {"a whole loop"});
+  says(refusal(peeled, [&] { q.decompose_init(q.nest()[1]); }),
+       {"decompose_init: expected a whole loop, found ko of product, which was peeled or partitioned at tensorize_test.cpp:"});
   p.decompose_init(k.outer);
   says(refusal(t.s, [&] { p.decompose_init(k.outer); }),
        {"a stage with its init inside, found product, whose init stands apart"});
@@ -366,7 +368,8 @@ TEST_CASE("conditions, kinds and other statements inside the loop") {
   says(refusal(s, [&, j = j] { s[y].unroll(j); }),
        {"loops without a kind inside ii",
         "in ii of y, which was tensorized at tensorize_test.cpp:", "(move this call before it)"});
-  says(refusal(s, [&, io = io] { s[y].vectorize(io); }), {"vectorize"});
+  says(refusal(s, [&, io = io] { s[y].vectorize(io); }),
+       {"vectorize: expected a loop of constant extent (split it first), found io of y in (N + 3) / 4"});
   Schedule whole(program, Target::parse("x86-64"));
   says(refusal(whole, [&] { whole[y].tensorize(whole[y].nest()[0], some); }), {"rows from 1 to 4", "found N"});
 }
@@ -452,7 +455,8 @@ TEST_CASE("stages of several values, with a fill, in lanes") {
   lanes[y].vectorize(lanes[y].nest()[0]);
   says(refusal(lanes, [&] { lanes[y].tensorize(lanes[y].nest()[1], copy); }),
        {"a tensorized loop outside of vectorized and tensorized ones", "found j of y inside i of y, vectorized"});
-  says(refusal(s, [&] { s[y].store_in(Scope::stack); }), {"store_in"});
+  says(refusal(s, [&] { s[y].store_in(Scope::stack); }),
+       {"store_in: expected a stage with storage of its own (cache_write gives an output one), found y, an output"});
 }
 
 namespace {
@@ -482,7 +486,8 @@ TEST_CASE("loops are reordered around a tensorized one, which stays what it is (
   auto [i, j, l] = s[y].spatial<3>();
   s[y].tensorize(l, copy_of_four()).reorder(j, i);
   CHECK(s.text().find("by copy_of_four") != std::string::npos);
-  says(refusal(s, [&] { s[y].reorder(l, i); }), {"tensorized"});
+  says(refusal(s, [&] { s[y].reorder(l, i); }),
+       {"reorder: expected loops of 4, for copy_of_four: W[i0] = A[i0] for i0 in 4, found l in 4, i in N, in l of y"});
 }
 
 TEST_CASE("terms that a condition keeps away keep no call away (seed 20727)") {

@@ -13,6 +13,7 @@
 
 #include "tests/emulated/emulator.h"
 #include "tests/ops/pointers.h"
+#include "tests/support/sentence.h"
 #endif
 
 namespace schedules_test {
@@ -43,9 +44,7 @@ Made made_of(const std::function<Steps(Maker&)>& build, Maker& m) {
 void call(const codegen::Compiled& compiled, interp::Arguments& arguments) {
   const ops_test::Pointers pointers(arguments);
   if (compiled.call(pointers.all) == ASHLAR_OK) return;
-  char text[400];
-  ashlar_error_text(ashlar_last_error(), text, sizeof text);
-  FAIL_CHECK(std::string(text));
+  FAIL_CHECK(test::last_error());
 }
 #endif
 

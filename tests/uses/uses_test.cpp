@@ -31,6 +31,7 @@
 #include "matmul_small.h"
 #include "softmax_half.h"
 #include "softmax_rows.h"
+#include "tests/support/sentence.h"
 #include "tests/uses/tensors.h"
 
 namespace {
@@ -41,11 +42,7 @@ auto small_integers(int range) {
 auto fractions() {
   return [](std::size_t i) { return static_cast<float>(i * 2654435761u % 1000) / 500.0f - 1.0f; };
 }
-std::string last_error() {
-  char text[300];
-  ashlar_error_text(ashlar_last_error(), text, sizeof text);
-  return text;
-}
+using test::last_error;
 
 std::vector<float> product(Dense<float>& A, Dense<float>& B) {
   std::vector<float> C(static_cast<std::size_t>(A.shape[0] * B.shape[1]));
@@ -94,6 +91,7 @@ TEST_CASE("a wrong call is answered with a sentence, and writes nothing") {
   CHECK(matmul(&a, &b, &c) == ASHLAR_E_SHAPE);
   CHECK(last_error() == "matmul: B.shape[0] is 6, expected 5 (K, from A.shape[1])");
   CHECK(matmul(&a, nullptr, &c) == ASHLAR_E_NULL);
+  CHECK(last_error() == "matmul: B is NULL, expected a tensor");
   CHECK(std::count(C.data.begin(), C.data.end(), -1.0f) == 12);
 }
 
@@ -118,7 +116,8 @@ TEST_CASE("blur: 5x5 binomial with repeated edges, bit for bit") {
   }
   Dense<std::uint8_t> in({31, 4}), out({31, 4});
   ashlar_tensor x = in.tensor(), y = out.tensor();
-  CHECK(blur(&x, &y) == ASHLAR_E_FACT);  // H is at least a strip
+  CHECK(blur(&x, &y) == ASHLAR_E_FACT);
+  CHECK(last_error() == "blur: H is 31, expected at least 32 (from in.shape[0])");
 }
 
 TEST_CASE("matmul_gelu: bias and activation fused") {
@@ -171,6 +170,7 @@ TEST_CASE("softmax of rows, in f32 and in f16") {
   Dense<float> x({2, 0}), y({2, 0});
   ashlar_tensor a = x.tensor(), b = y.tensor();
   CHECK(softmax_rows(&a, &b) == ASHLAR_E_FACT);  // an empty row has no maximum
+  CHECK(last_error() == "softmax_rows: N is 0, expected at least 1 (from x.shape[1])");
 }
 
 TEST_CASE("conv1d: derived extents, a scalar, Params that change the algorithm") {

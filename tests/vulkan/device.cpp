@@ -15,6 +15,7 @@
 #include <vulkan/vulkan_core.h>
 
 #include "tests/skip.h"
+#include "tests/support/sentence.h"
 
 namespace vulkan {
 
@@ -191,11 +192,7 @@ std::string TestDevice::open(bool& absent) {
   return "";
 }
 
-std::string sentence(const ashlar_error& error) {
-  char text[400];
-  ashlar_error_text(&error, text, sizeof text);
-  return text;
-}
+std::string sentence(const ashlar_error& error) { return test::sentence(error); }
 
 // ---- running --------------------------------------------------------------------------------------------------------
 namespace {

@@ -249,6 +249,7 @@ TEST_CASE("a lost device is a code with the driver's, now and in later calls") {
   CHECK(has(run_fill(fill(), 8, nullptr, queue), "fill: vkQueueSubmit returned -4, VK_ERROR_DEVICE_LOST"));
   CHECK(has(run_fill(fill(), 8, nullptr, queue), "the device is lost: an earlier call returned -4, VK_ERROR_DEVICE_LOST"));
   CHECK(ashlar_vulkan_wait(queue, &error) == ASHLAR_E_LAUNCH);
+  CHECK(vulkan::sentence(error) == "vulkan: the device is lost: an earlier call returned -4, VK_ERROR_DEVICE_LOST");
   CHECK(error.found == VK_ERROR_DEVICE_LOST);
   ashlar_vulkan_close(queue);
   TestDevice::get()->forget();
@@ -263,6 +264,7 @@ TEST_CASE("a device that is lost while the host waits, or when a later call asks
   watched.waited = VK_SUCCESS;
   CHECK(has(run_fill(fill(), 8, nullptr, queue), "the device is lost: an earlier call returned -4, VK_ERROR_DEVICE_LOST"));
   CHECK(ashlar_vulkan_wait(queue, &error) == ASHLAR_E_LAUNCH);
+  CHECK(vulkan::sentence(error) == "vulkan: the device is lost: an earlier call returned -4, VK_ERROR_DEVICE_LOST");
   ashlar_vulkan_close(queue);
 
   queue = watched_queue();
@@ -350,8 +352,10 @@ TEST_CASE("a device without a feature is told by its name and the feature's") {
   CHECK(has(vulkan::sentence(error), "lacks bufferDeviceAddress"));
   given.device = nullptr;
   CHECK(ashlar_vulkan_open(&given, &queue, &error) == ASHLAR_E_NULL);
+  CHECK(vulkan::sentence(error) == "vulkan: the device that was given is NULL");
   given.size = 4;
   CHECK(ashlar_vulkan_open(&given, &queue, &error) == ASHLAR_E_ABI);
+  CHECK(vulkan::sentence(error) == "vulkan: the size of the ashlar_vulkan_given is 4, expected at least 56");
 }
 
 TEST_CASE("no loader and no driver are errors, not aborts") {
@@ -386,6 +390,7 @@ TEST_CASE("buffers: copies inside them, through a stage too; a pipeline cache th
     CHECK(ashlar_vulkan_download(b, 40, in.data(), 60, &error) == ASHLAR_OK);
     CHECK(in[59] == 9);
     CHECK(ashlar_vulkan_download(b, 41, in.data(), 60, &error) == ASHLAR_E_MEMORY);
+    CHECK(vulkan::sentence(error) == "vulkan: a copy of 60 bytes where the buffer has 59");
     CHECK(error.found == 59);
     ashlar_vulkan_free(b);
     Bytes result;

@@ -406,6 +406,7 @@ TEST_CASE("tensors in host memory, outside their buffer or of another device are
   a.tensor.byte_offset = 0;
   out.tensor.data = a.buffer;
   CHECK(f.call(arguments) == ASHLAR_E_ALIAS);
+  CHECK(last_sentence() == "elementwise: out overlaps a, expected memory of its own");
   out.tensor.data = out.buffer;
 
   ashlar_vulkan_queue* other = nullptr;

@@ -5,6 +5,10 @@
 
 #include <ashlar/codegen/ptx.h>
 
+namespace llvm {
+class Value;
+}
+
 namespace ashlar::codegen {
 
 class Emitter;

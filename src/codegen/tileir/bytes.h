@@ -14,7 +14,6 @@ class Bytes {
     for (; n >= 0x80; n >>= 7) byte(n | 0x80);
     byte(n);
   }
-  void signed_number(std::int64_t n) { number(static_cast<std::uint64_t>(n) << 1 ^ static_cast<std::uint64_t>(n >> 63)); }
   void fixed(std::uint64_t n, int bytes) {
     for (int i = 0; i < bytes; ++i) byte(n >> (8 * i));
   }

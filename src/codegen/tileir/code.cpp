@@ -7,17 +7,23 @@ Code::Number Code::emit(Opcode op, std::uint64_t type, const std::vector<std::ui
   return emit_all(op, {type}, false, fields);
 }
 
-Code::Number Code::emit_all(Opcode op, const std::vector<std::uint64_t>& result_types, bool counted,
-                            const std::vector<std::uint64_t>& as_meant) {
+void Code::begin(Opcode op, const std::vector<std::uint64_t>& result_types, bool counted,
+                 const std::vector<std::uint64_t>& as_meant) {
 #ifdef ASHLAR_TILEIR_PLANT
   const std::vector<std::uint64_t> fields = planted(op, as_meant);
 #else
   const std::vector<std::uint64_t>& fields = as_meant;
 #endif
-  begin(op);
+  bytes_.number(static_cast<std::uint64_t>(op));
+  ++count_;
   if (counted) bytes_.number(result_types.size());
   for (const std::uint64_t t : result_types) bytes_.number(t);
   for (const std::uint64_t f : fields) bytes_.number(f);
+}
+
+Code::Number Code::emit_all(Opcode op, const std::vector<std::uint64_t>& result_types, bool counted,
+                            const std::vector<std::uint64_t>& as_meant) {
+  begin(op, result_types, counted, as_meant);
   const Number first = next_;
   next_ += result_types.size();
   return first;
@@ -26,15 +32,7 @@ Code::Number Code::emit_all(Opcode op, const std::vector<std::uint64_t>& result_
 Code::Number Code::emit_block(Opcode op, const std::vector<std::uint64_t>& result_types,
                               const std::vector<std::uint64_t>& as_meant, const std::vector<std::uint64_t>& parameters,
                               const std::function<void(Number first)>& body) {
-#ifdef ASHLAR_TILEIR_PLANT
-  const std::vector<std::uint64_t> fields = planted(op, as_meant);
-#else
-  const std::vector<std::uint64_t>& fields = as_meant;
-#endif
-  begin(op);
-  bytes_.number(result_types.size());
-  for (const std::uint64_t t : result_types) bytes_.number(t);
-  for (const std::uint64_t f : fields) bytes_.number(f);
+  begin(op, result_types, true, as_meant);
   bytes_.number(1);  // one region
   bytes_.number(1);  // of one block
   bytes_.number(parameters.size());

@@ -130,10 +130,7 @@ class Code {
   const Bytes& bytes() const { return bytes_; }
 
  private:
-  void begin(Opcode op) {
-    bytes_.number(static_cast<std::uint64_t>(op));
-    ++count_;
-  }
+  void begin(Opcode, const std::vector<std::uint64_t>& types, bool counted, const std::vector<std::uint64_t>& fields);
   Table& constants_;
   Bytes bytes_;
   Number next_ = 0;

@@ -18,6 +18,7 @@
 #include "generator/pipeline.h"
 #include "generator/tool.h"
 #include "generator/view/view.h"
+#include "tests/generator/formulas.h"
 
 namespace {
 
@@ -42,16 +43,7 @@ struct Tiled : Generator {
   }
 };
 
-struct Blur : Generator {  // rows of `across` in a ring of 4
-  Symbol H{"H", {.min = 3}}, W{"W", {.min = 3}};
-  Input x{"x", f32, {H, W}};
-  Output y{"y", f32, {H - 2, W - 2}};
-  Tensor across;
-  void algorithm() override {
-    across = compute("across", [&](Var r, Var c) { return x(r, c) + x(r, c + 1) + x(r, c + 2); });
-    y = compute("y", {{"r", H - 2}, {"c", W - 2}},
-                [&](Var r, Var c) { return across(r, c) + across(r + 1, c) + across(r + 2, c); });
-  }
+struct Blur : formulas::Blur {  // rows of `across` in a ring of 4
   void schedule(Schedule& s) override {
     auto [r, c] = s[y].spatial<2>();
     s[across].compute_at(r).store_at(s[y].split(r, Parts{1}).outer);
@@ -101,14 +93,7 @@ struct Vast : Generator {
   void schedule(Schedule&) override {}
 };
 
-struct Refused : Generator {
-  Symbol M{"M"}, N{"N"};
-  Input x{"x", f32, {M, N}};
-  Output y{"y", f32, {M}};
-  void algorithm() override {
-    Axis k{"k", N};
-    y = compute("y", {M}, [&](Var i) { return strict_sum(x(i, k), k); });
-  }
+struct Refused : formulas::RowSums {
   static constexpr int refused_line = __LINE__ + 3;
   void schedule(Schedule& s) override {
     s[y].split(s[y].spatial<1>()[0], 4);
@@ -419,6 +404,8 @@ TEST_CASE("view: the tool writes the page, also of a refused schedule, and asks 
   r = tool({"-g", "scale", "-e", "html=-", "target=x86-64", "--draw", "Q=5"});
   CHECK(r.code == 1);
   CHECK(r.err.find("--draw: expected a Symbol of scale, found Q") != std::string::npos);
-  CHECK(tool({"-g", "scale", "-e", "html=-", "target=x86-64", "--draw", "N=x"}).code == 2);
+  r = tool({"-g", "scale", "-e", "html=-", "target=x86-64", "--draw", "N=x"});
+  CHECK(r.code == 2);
+  CHECK(r.err == "--draw: expected SYMBOL=N with a whole number, found \"N=x\"\n");
   std::filesystem::remove_all(folder);
 }

@@ -1,19 +1,10 @@
 // What the browser test looks at: a ring of rows, a kernel for a device with shared memory, a refusal.
-#include <ashlar/ashlar.h>
+#include "tests/generator/formulas.h"
 
 using namespace ashlar;
 
-class Ring : public Generator {
+class Ring : public formulas::Blur {
  public:
-  Symbol H{"H", {.min = 3}}, W{"W", {.min = 3}};
-  Input x{"x", f32, {H, W}};
-  Output y{"y", f32, {H - 2, W - 2}};
-  Tensor across;
-  void algorithm() override {
-    across = compute("across", [&](Var r, Var c) { return x(r, c) + x(r, c + 1) + x(r, c + 2); });
-    y = compute("y", {{"r", H - 2}, {"c", W - 2}},
-                [&](Var r, Var c) { return across(r, c) + across(r + 1, c) + across(r + 2, c); });
-  }
   void schedule(Schedule& s) override {
     auto [r, c] = s[y].spatial<2>();
     auto [ro, ri] = s[y].split(r, 16);
@@ -46,15 +37,8 @@ class Transposed : public Generator {
 };
 ASHLAR_GENERATOR(Transposed, "transposed");
 
-class Refused : public Generator {
+class Refused : public formulas::RowSums {
  public:
-  Symbol M{"M"}, N{"N"};
-  Input x{"x", f32, {M, N}};
-  Output y{"y", f32, {M}};
-  void algorithm() override {
-    Axis k{"k", N};
-    y = compute("y", {{"i", M}}, [&](Var i) { return sum(x(i, k), k); });
-  }
   void schedule(Schedule& s) override { s[y].parallel(s[y].reduction()); }
 };
 ASHLAR_GENERATOR(Refused, "refused");

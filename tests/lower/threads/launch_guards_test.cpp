@@ -24,11 +24,15 @@ struct Box {
   Schedule s;
   explicit Box(const char* target = "vulkan") : s(built, Target::parse(target)) {}
 
-  // Blocks of rows x 32 threads, an element each.
-  Tiles tiled(int rows) {
+  Tiles blocks(int rows) {  // of rows x 32 elements
     auto [y, x] = s[result].spatial<2>();
     const Tiles t = s[result].tile(y, x, rows, 32);
     s[result].bind(t.outer_i, gpu::block_y).bind(t.outer_j, gpu::block_x);
+    return t;
+  }
+  // Blocks of rows x 32 threads, an element each.
+  Tiles tiled(int rows) {
+    const Tiles t = blocks(rows);
     s[result].bind(t.inner_i, gpu::thread_y).bind(t.inner_j, gpu::thread_x);
     return t;
   }
@@ -84,11 +88,10 @@ TEST_CASE("threads of a smaller shape than the block") {
 
 TEST_CASE("a tile computed inside the threads, for the block as a whole") {
   Box b;
-  auto [y, x] = b.s[b.result].spatial<2>();
-  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
-  auto [ys, yt] = b.s[b.result].split(yi, 2);
-  b.s[b.result].reorder(yo, xo, yt, xi, ys);
-  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yt, gpu::thread_y).bind(xi, gpu::thread_x);
+  const Tiles t = b.blocks(8);
+  auto [ys, yt] = b.s[b.result].split(t.inner_i, 2);
+  b.s[b.result].reorder(t.outer_i, t.outer_j, yt, t.inner_j, ys);
+  b.s[b.result].bind(yt, gpu::thread_y).bind(t.inner_j, gpu::thread_x);
   b.s[b.across].compute_at(ys).store_in(Scope::shared);
   b.fill_by_all_threads();
   b.check(2);
@@ -96,11 +99,9 @@ TEST_CASE("a tile computed inside the threads, for the block as a whole") {
 
 TEST_CASE("a ring in shared memory that slides with a loop, each thread in its own column") {
   Box b;
-  auto [y, x] = b.s[b.result].spatial<2>();
-  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
-  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(xi, gpu::thread_x);
-  b.s[b.result].tighten(yi);
-  b.s[b.across].compute_at(yi).store_in(Scope::shared).store_at(xo).slide(yi).fold(0, 4);
+  const Tiles t = b.blocks(8);
+  b.s[b.result].bind(t.inner_j, gpu::thread_x).tighten(t.inner_i);
+  b.s[b.across].compute_at(t.inner_i).store_in(Scope::shared).store_at(t.outer_j).slide(t.inner_i).fold(0, 4);
   auto [u, v] = b.s[b.across].spatial<2>();
   b.s[b.across].bind(v, gpu::thread_x);
   b.check(0);

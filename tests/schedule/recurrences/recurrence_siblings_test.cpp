@@ -54,7 +54,9 @@ TEST_CASE("steps of two recurrences in one loop, forwards and backwards") {
     t.s[t.fast].vectorize(j, 8);
     t.s[t.slow].vectorize(t.s[t.slow].spatial<2>()[1], 8);
     t.same();
-    says(refusal(t.s, [&, i = i] { t.s[t.fast].parallel(i); }), {"expected"});
+    says(refusal(t.s, [&, i = i] { t.s[t.fast].parallel(i); }),
+         {backwards ? "parallel: expected storage of its own for each iteration of i of fast (store slow inside it), found slow"
+                    : "parallel: expected a loop whose iterations are independent, or one of kind serial, found i of fast"});
     auto [io, ii] = t.s[t.fast].split(i, 4);
     t.s[t.fast].unroll(ii);
     t.same();
@@ -92,7 +94,8 @@ TEST_CASE("a recurrence that alone carries the loop keeps its order") {
   says(refusal(s, [&] { s[twice].parallel(i); }),
        {"parallel: expected iterations of i of twice in their order, or ones that are independent, found sums reads",
         "of another iteration of i"});
-  says(refusal(s, [&] { s[twice].vectorize(i, 4); }), {"expected"});
+  says(refusal(s, [&] { s[twice].vectorize(i, 4); }),
+       {"vectorize: expected a vectorized loop with nothing computed inside it, found sums is computed inside ii of twice"});
   for (const std::int64_t n : {5, 1, 0}) means_the_same(built.program, s, {{n}, {n}, {n}});
 }
 

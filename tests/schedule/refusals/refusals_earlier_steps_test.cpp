@@ -106,11 +106,13 @@ TEST_CASE("memory, tiles and loops that are not there") {
   says(refusal(p.s, [&] { (void)p.s[p.product].init(); }),
        {"init: expected a stage whose init was taken out (decompose_init), found product"});
   std::optional<Stage> start;  // of steps that are taken back
-  (void)p.s.attempt([&] {
+  const auto taken_back = p.s.attempt([&] {
     p.s[p.product].decompose_init(p.s[p.product].reduction());
     start = p.s[p.product].init();
     p.s[p.product].split(p.s[p.product].reduction(), 0);
   });
+  REQUIRE(taken_back);
+  says(taken_back->text(), {"split: expected a factor of at least 1, found 0"});
   says(refusal(p.s, [&] { (void)start->nest(); }),
        {"nest: expected a stage whose init was taken out (decompose_init), found product"});
   auto [i, j] = p.s[p.product].spatial<2>();

@@ -267,7 +267,8 @@ TEST_CASE("a peeled loop stands in parts") {
   t.s[t.C].peel(i, Peel::last);
   says(refusal(t.s, [&, i = i] { t.s[t.C].split(i, 4); }),
        {"a whole loop", "i of C, which was peeled or partitioned at refusals_loops_test.cpp:"});
-  says(refusal(t.s, [&, i = i] { t.s[t.C].peel(i, Peel::first); }), {"a whole loop"});
+  says(refusal(t.s, [&, i = i] { t.s[t.C].peel(i, Peel::first); }),
+       {"peel: expected a whole loop, found i of C, which was peeled or partitioned at refusals_loops_test.cpp:"});
   says(refusal(t.s, [&, j = j] { t.s[t.C].split(j, 4); }),
        {"a loop that stands at one place", "j of C, which peel copied (move the split before the peel)"});
   t.same(), t.same(1, 1, 1);
@@ -299,12 +300,14 @@ TEST_CASE("what stands inside a vectorized loop runs alike in every lane") {
   auto [io, ii] = p.s[p.C].split(i, 8);
   {
     Schedule& s = p.s;
-    CHECK(s.attempt([&, ji = ji, ii = ii] {
-             p.s[p.product].compute_at(ji);
-             says(refusal(s, [&] { p.s[p.C].vectorize(ji); }),
-                  {"a vectorized loop with nothing computed inside it", "product is computed inside ji of C"});
-             p.s[p.C].split(ii, 0);  // refused: what stands above is taken back
-           }).has_value());
+    const auto taken_back = s.attempt([&, ji = ji, ii = ii] {
+      p.s[p.product].compute_at(ji);
+      says(refusal(s, [&] { p.s[p.C].vectorize(ji); }),
+           {"a vectorized loop with nothing computed inside it", "product is computed inside ji of C"});
+      p.s[p.C].split(ii, 0);
+    });
+    REQUIRE(taken_back);
+    says(taken_back->text(), {"split: expected a factor of at least 1, found 0"});
   }
   p.s[p.C].parallel(jo);
   says(refusal(p.s, [&, ii = ii] { p.s[p.C].vectorize(ii); }),

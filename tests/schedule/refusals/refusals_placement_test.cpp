@@ -106,7 +106,8 @@ TEST_CASE("inline is for stages with one plain value that something reads") {
   says(refusal(t.s, [&] { t.s[t.C].inline_(); }), {"a stage that is not an output"});
   Blur b;
   b.s[b.across].inline_();
-  says(refusal(b.s, [&] { b.s[b.across].compute_root(); }), {"inlined"});
+  says(refusal(b.s, [&] { b.s[b.across].compute_root(); }), {"schedule: expected a tensor of the program as it stands, found "
+                                                             "across, which was inlined at refusals_placement_test.cpp:"});
   says(refusal(b.s, [&] { b.s[b.across]; }), {"a tensor of the program as it stands, found across, which was inlined at"});
   b.same();
 }
@@ -190,7 +191,7 @@ TEST_CASE("slide and fold need a window, storage outside and room") {
   says(refusal(b.s, [&] { b.s[b.across].fold(0, 2); }), {"room for all live elements", "found 2"});
   says(refusal(b.s, [&] { b.s[b.across].fold(2, 4); }), {"a dimension of across below 2, found 2"});
   says(refusal(b.s, [&] { b.s[b.across].fold(0, 0); }), {"a ring of at least 1"});
-  says(refusal(b.s, [&] { b.s[b.out].fold(0, 4); }), {"out, an output"});
+  says(refusal(b.s, [&] { b.s[b.out].fold(0, 4); }), {"fold: expected a stage with storage of its own, found out, an output"});
 }
 
 TEST_CASE("what slides computes nothing past its window: no padded split before or after (fuzz --windows, seed 100548)") {

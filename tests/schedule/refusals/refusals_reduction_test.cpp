@@ -12,7 +12,9 @@ TEST_CASE("rfactor is for a whole, loose reduction loop") {
   says(refusal(t.s, [&, ki = ki] { t.s[t.product].rfactor(ki); }),
        {"a loop that was not tightened (tighten the other ones), found ki of product"});
   t.s[t.product].peel(ki, Peel::first);
-  says(refusal(t.s, [&, ki = ki] { t.s[t.product].rfactor(ki); }), {"a whole loop"});
+  says(
+      refusal(t.s, [&, ki = ki] { t.s[t.product].rfactor(ki); }),
+      {"rfactor: expected a whole loop, found ki of product, which was peeled or partitioned at refusals_reduction_test.cpp:"});
   says(refusal(t.s, [&, ko = ko] { t.s[t.product].rfactor(ko); }),
        {"a stage of whole loops (move this call before the peel), found ki of product, a part of one"});
   Product u;

@@ -70,7 +70,8 @@ TEST_CASE("cache_write is for one value that was not placed yet") {
 
 TEST_CASE("storage choices belong to stages with storage of their own, maps to different places") {
   Product t;
-  says(refusal(t.s, [&] { t.s[t.C].store_in(Scope::stack); }), {"C, an output"});
+  says(refusal(t.s, [&] { t.s[t.C].store_in(Scope::stack); }),
+       {"store_in: expected a stage with storage of its own (cache_write gives an output one), found C, an output"});
   says(refusal(t.s, [&] { t.s[t.product].store_in(Scope::shared); }), {"a scope of this target", "shared"});
   says(refusal(t.s, [&] { t.s[t.product].transform_layout([](Var a, Var b) { return at(a, b / 2); }); }),
        {"a map that sends different elements of product to different places", "conflict: "});

@@ -11,6 +11,8 @@
 
 #include <ashlar/runtime/runtime.h>
 
+#include "tests/support/sentence.h"
+
 namespace tile_objects {
 
 struct Driver {
@@ -77,11 +79,7 @@ class OnDevice {
   std::uint64_t address_ = 0;
 };
 
-inline std::string said() {
-  char text[400];
-  ashlar_error_text(ashlar_last_error(), text, sizeof text);
-  return text;
-}
+inline std::string said() { return test::last_error(); }
 
 inline std::string launched() { return Driver::get().launched(); }
 

@@ -101,8 +101,10 @@ TEST_CASE("the checks of every entry") {
   other[0] = 8;
   t.x.tensor.device_type = 1;
   CHECK(tile_bias(&t.x.tensor, &t.b.tensor, &t.y.tensor) == ASHLAR_E_DEVICE);
+  CHECK(said() == "tile_bias: x lies on the host, expected a CUDA device");
   t.x.tensor.device_type = 2, t.x.tensor.type_bits = 64;
   CHECK(tile_bias(&t.x.tensor, &t.b.tensor, &t.y.tensor) == ASHLAR_E_TYPE);
+  CHECK(said() == "tile_bias: x is f64, expected f32");
   CHECK(launched() == "");
 }
 

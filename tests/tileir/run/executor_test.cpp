@@ -133,9 +133,9 @@ TEST_CASE("what nobody wrote may be computed with, and not stored") {
   std::int32_t y = 0;
   d.adopt(&y, 4);
   const auto run = [&] { d.run(m, "kernel", {1, 1, 1}, {argument(x), argument(&y), argument(0)}); };
-  CHECK_THROWS_AS(run(), Fault);
   try {
     run();
+    FAIL("it ran");
   } catch (const Fault& f) {
     CHECK(holds(f.what(), "undefined: store_ptr_tko (offset"));
     CHECK(holds(f.what(), "a result in memory depends on memory that nobody wrote, by load_ptr_tko (offset"));

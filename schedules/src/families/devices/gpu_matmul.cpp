@@ -48,14 +48,8 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
   const std::vector<Loop> nest = result.spatial_loops(where);
   const std::size_t batch = nest.size() - 2;
   const bool wide = definition(s, sums).values[0].type().bits > 32;  // a thread has half as many sums of 64 bits
-  const auto tile = [&](int asked, Loop over, int threads, int most) {
-    const std::int64_t n = number_or(over.extent(where), std::int64_t{threads} * most);
-    int t = 1;
-    while (t < most && std::int64_t{t} * threads < n) t *= 2;
-    return asked > 0 ? asked : t;
-  };
-  const int tile_i = tile(o.tile_i, nest[batch], o.threads_i, 8);
-  const int tile_j = tile(o.tile_j, nest[batch + 1], o.threads_j, wide ? 4 : 8);
+  const int tile_i = width_of_thread(o.tile_i, nest[batch], o.threads_i, 8, where);
+  const int tile_j = width_of_thread(o.tile_j, nest[batch + 1], o.threads_j, wide ? 4 : 8, where);
   const int places = tile_j % 8 == 0 ? 2 : 1;
 
   // Copies of 16 bytes, if the device copies asynchronously: of rows of k of A, which all threads of a row read together, and
@@ -78,37 +72,21 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
   const auto& [a, b] = tiles;
   const std::vector<Stage> starts = start_copies(s, sums, Scope::global, where);
 
-  const Tiles blocks = result.tile(nest[batch], nest[batch + 1], o.threads_i * tile_i, o.threads_j * tile_j, past, where);
-  std::vector<Loop> order{blocks.outer_i, blocks.outer_j};
-  if (batch > 0) {
-    const Loop all = fused(result, {nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(batch)}, where);
-    result.bind(all, gpu::block_z, where);
-    order.insert(order.begin(), all);
-  }
-  Loop columns = blocks.inner_j;
-  if (places > 1) {
-    const Split place = result.split(columns, o.threads_j * tile_j / places, Tail::guard, where);
-    order.push_back(place.outer), columns = place.inner;
-  }
-  const Tiles threads = result.tile(blocks.inner_i, columns, tile_i, tile_j / places, Tail::guard, where);
-  for (const Loop& l : {threads.outer_i, threads.outer_j, threads.inner_i, threads.inner_j}) order.push_back(l);
-  result.reorder(order, where);
-  result.unroll(threads.inner_i, where).unroll(threads.inner_j, where);
-  result.bind(blocks.outer_i, gpu::block_y, where).bind(blocks.outer_j, gpu::block_x, where);
-  result.bind(threads.outer_i, gpu::thread_y, where).bind(threads.outer_j, gpu::thread_x, where);
-  if (places > 1) result.vthread(order[order.size() - 5], where);
+  const ThreadTiles of_result{
+      o.threads_i * tile_i, o.threads_j * tile_j, tile_i, tile_j / places, places, past, Tail::guard, false};
+  const Loop thread = thread_tiles(result, of_result, where);
 
-  sums.compute_at(threads.outer_j, where);
+  sums.compute_at(thread, where);
   // Past the end both factors have zeros.
   const Split steps = sums.split(sums.reduction(where), o.block_k, o.part_k > 0 ? Tail::exact : Tail::pad, where);
   const std::vector<Loop> of_sums = sums.spatial_loops(where);
   for (const Stage& start : starts) {
-    start.compute_at(threads.outer_j, where);
+    start.compute_at(thread, where);
     if (s.attempt([&] { in_registers(start, tile_i, tile_j / places, where); })) start.store_in(Scope::stack, where);
   }
   const Split i = sums.split(of_sums[batch], tile_i, Tail::pad, where);
   const Split j = sums.split(of_sums[batch + 1], tile_j / places, Tail::pad, where);
-  order = {steps.outer};
+  std::vector<Loop> order{steps.outer};
   order.insert(order.end(), of_sums.begin(), of_sums.begin() + static_cast<std::ptrdiff_t>(batch));
   for (const Loop& l : {i.outer, j.outer, steps.inner, i.inner, j.inner}) order.push_back(l);
   sums.reorder(order, where);
@@ -202,6 +180,39 @@ Factors factors_of(Schedule& s, const Stage& sums, const Tensor& A, const Tensor
                      s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where)};
   expect_factors(s, sums, both.a, both.b, batch, o, where);
   return both;
+}
+
+int width_of_thread(int asked, const Loop& over, int threads, int most, Where where) {
+  const std::int64_t n = number_or(over.extent(where), std::int64_t{threads} * most);
+  int t = 1;
+  while (t < most && std::int64_t{t} * threads < n) t *= 2;
+  return asked > 0 ? asked : t;
+}
+
+Loop thread_tiles(const Stage& result, const ThreadTiles& t, Where where) {
+  const std::vector<Loop> nest = result.spatial_loops(where);
+  const std::size_t batch = nest.size() - 2;
+  const Tiles blocks = result.tile(nest[batch], nest[batch + 1], t.rows, t.columns, t.of_blocks, where);
+  std::vector<Loop> order{blocks.outer_i, blocks.outer_j};
+  if (batch > 0) {
+    const Loop all = fused(result, {nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(batch)}, where);
+    result.bind(all, gpu::block_z, where);
+    order.insert(order.begin(), all);
+  }
+  Loop columns = blocks.inner_j;
+  if (t.places > 1) {
+    const Split place = result.split(columns, t.columns / t.places, t.of_threads, where);
+    order.push_back(place.outer), columns = place.inner;
+  }
+  const Tiles threads = result.tile(blocks.inner_i, columns, t.own_rows, t.own_columns, t.of_threads, where);
+  for (const Loop& l : {threads.outer_i, threads.outer_j, threads.inner_i, threads.inner_j}) order.push_back(l);
+  result.reorder(order, where);
+  result.unroll(threads.inner_i, where);
+  t.vectors ? result.vectorize(threads.inner_j, where) : result.unroll(threads.inner_j, where);
+  result.bind(blocks.outer_i, gpu::block_y, where).bind(blocks.outer_j, gpu::block_x, where);
+  result.bind(threads.outer_i, gpu::thread_y, where).bind(threads.outer_j, gpu::thread_x, where);
+  if (t.places > 1) result.vthread(order[order.size() - 5], where);
+  return threads.outer_j;
 }
 
 std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& scope, Where where) {

@@ -39,6 +39,18 @@ void expect_factors(const Schedule& s, const Stage& sums, const Stage& a, const 
 // Copies of the start values of the sums (a bias), with zeros past the end.
 std::vector<Stage> start_copies(Schedule& s, const Stage& sums, const Scope& scope, Where where);
 
+// How many elements of `over` a thread computes: as asked, else a power of two up to `most` with which all threads have work.
+int width_of_thread(int asked, const Loop& over, int threads, int most, Where where);
+
+// The loops of a result: blocks of `rows` by `columns`, and threads that compute `own_rows` by `own_columns` of each of the
+// block's `places`, side by side. Dimensions before the last two are block_z.
+struct ThreadTiles {
+  int rows, columns, own_rows, own_columns, places;
+  Tail of_blocks, of_threads;
+  bool vectors;  // a thread's columns are a vector; else they are unrolled
+};
+Loop thread_tiles(const Stage& result, const ThreadTiles& t, Where where);  // the innermost loop that is bound
+
 // Empty if the tensor cores of the target do not compute such products, or if the options turn them off.
 std::optional<TensorTiles> tensor_tiles(const Schedule& s, const Stage& product, const Tensor& A, const Tensor& B,
                                         const GpuMatmulOptions& o, Where where);

@@ -108,14 +108,8 @@ void vector_product(Schedule& s, const Stage& sums, const Stage& result, const T
   const std::vector<Loop> nest = result.spatial_loops(where);
   const std::size_t batch = nest.size() - 2;
   const bool wide = definition(s, sums).values[0].type().bits > 32;  // a thread has half as many sums of 64 bits
-  const auto tile = [&](int asked, const Loop& over, int threads, int most) {
-    const std::int64_t n = number_or(over.extent(where), std::int64_t{threads} * most);
-    int t = 1;
-    while (t < most && std::int64_t{t} * threads < n) t *= 2;
-    return asked > 0 ? asked : t;
-  };
-  const int tile_i = tile(o.tile_i, nest[batch], o.threads_i, 8);
-  const int tile_j = tile(o.tile_j, nest[batch + 1], o.threads_j, wide ? four : 8);
+  const int tile_i = width_of_thread(o.tile_i, nest[batch], o.threads_i, 8, where);
+  const int tile_j = width_of_thread(o.tile_j, nest[batch + 1], o.threads_j, wide ? four : 8, where);
   const int block_k = steps_of(s, A, B, o.threads_i * tile_i, o.threads_j * tile_j, o, where);
   const Type type_a = A.type(where), type_b = B.type(where), type = definition(s, sums).values[0].type();
   const bool dots = by_dots(s.target(), type_a, type_b, type) && tile_j % four == 0 && block_k % four == 0;
@@ -126,38 +120,21 @@ void vector_product(Schedule& s, const Stage& sums, const Stage& result, const T
   expect_factors(s, sums, a, b, batch, o, where);
   const std::vector<Stage> starts = start_copies(s, sums, Scope::global, where);
 
-  const Tiles blocks =
-      result.tile(nest[batch], nest[batch + 1], o.threads_i * tile_i, o.threads_j * tile_j, Tail::cover, where);
-  std::vector<Loop> order{blocks.outer_i, blocks.outer_j};
-  if (batch > 0) {
-    const Loop all = fused(result, {nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(batch)}, where);
-    result.bind(all, gpu::block_z, where);
-    order.insert(order.begin(), all);
-  }
-  Loop columns = blocks.inner_j;
-  if (places > 1) {
-    const Split place = result.split(columns, o.threads_j * lanes, Tail::exact, where);
-    order.push_back(place.outer), columns = place.inner;
-  }
-  const Tiles threads = result.tile(blocks.inner_i, columns, tile_i, lanes, Tail::exact, where);
-  for (const Loop& l : {threads.outer_i, threads.outer_j, threads.inner_i, threads.inner_j}) order.push_back(l);
-  result.reorder(order, where);
-  result.unroll(threads.inner_i, where).vectorize(threads.inner_j, where);
-  result.bind(blocks.outer_i, gpu::block_y, where).bind(blocks.outer_j, gpu::block_x, where);
-  result.bind(threads.outer_i, gpu::thread_y, where).bind(threads.outer_j, gpu::thread_x, where);
-  if (places > 1) result.vthread(order[order.size() - 5], where);
+  const ThreadTiles of_result{o.threads_i * tile_i, o.threads_j * tile_j, tile_i, lanes, places,
+                              Tail::cover,          Tail::exact,          true};
+  const Loop thread = thread_tiles(result, of_result, where);
 
-  sums.compute_at(threads.outer_j, where);
+  sums.compute_at(thread, where);
   const Split steps = sums.split(sums.reduction(where), block_k, Tail::pad, where);  // both factors have zeros there
   const Split step = sums.split(steps.inner, std::gcd(block_k, four), Tail::exact, where);
   const std::vector<Loop> of_sums = sums.spatial_loops(where);
   for (const Stage& start : starts) {
-    start.compute_at(threads.outer_j, where);
+    start.compute_at(thread, where);
     if (s.attempt([&] { start_tile(start, tile_i, lanes, where); })) start.store_in(Scope::stack, where);
   }
   const Split i = sums.split(of_sums[batch], tile_i, Tail::exact, where);
   const Split j = sums.split(of_sums[batch + 1], dots ? four : lanes, Tail::exact, where);
-  order = {steps.outer, step.outer};
+  std::vector<Loop> order{steps.outer, step.outer};
   order.insert(order.end(), of_sums.begin(), of_sums.begin() + static_cast<std::ptrdiff_t>(batch));
   if (dots)
     order.insert(order.end(), {i.outer, i.inner, j.outer, j.inner, step.inner});
