@@ -6,11 +6,21 @@
 #ifndef ASHLAR_RUNTIME_INTERNAL_H
 #define ASHLAR_RUNTIME_INTERNAL_H
 #include <stdbool.h>
+#include <stdio.h>
 
 #include <ashlar/runtime/runtime.h>
 
 /* A thread-local that needs no call to the dynamic linker, so that the list of undefined symbols stays closed. */
+#if defined(_WIN32)
+#define ASHLAR_THREAD_LOCAL _Thread_local
+#else
 #define ASHLAR_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#endif
+#if defined(__MINGW_PRINTF_FORMAT) /* there are two kinds of printf there */
+#define ASHLAR_PRINTF __MINGW_PRINTF_FORMAT
+#else
+#define ASHLAR_PRINTF printf
+#endif
 
 /* device types; of 7 the data of a tensor is an ashlar_vulkan_buffer */
 enum { kHost = 1, kCuda = 2, kPinned = 3, kVulkan = 7, kCudaManaged = 13 };
@@ -47,7 +57,7 @@ int ashlar_check_overlap(Call*);  /* outputs with themselves, with each other, w
 /* Records an error whose template is formatted as by printf; {found} and {expected} in it are filled in by ashlar_error_text.
  * The formatted template is kept for the life of the process, one copy of each. Returns code. */
 int ashlar_error_record(ashlar_error*, int32_t code, int32_t argument, int32_t dimension, int64_t expected, int64_t found,
-                        const char* format, ...) __attribute__((format(printf, 7, 8)));
+                        const char* format, ...) __attribute__((format(ASHLAR_PRINTF, 7, 8)));
 
 /* A copy of the text that lives as long as the process, one of each; "" where there is no memory. */
 const char* ashlar_keep(const char* text);

@@ -9,17 +9,14 @@
  * Waiting spins for a while, so that a loop of kernels forks and joins in microseconds, and then sleeps; where there are more
  * threads than processors it sleeps at once. */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "internal.h"
+#include "system.h"
 
 /* The caller waits longer before it sleeps than workers do: it waits for bodies that run, not for work that may never come. */
 enum { kMostThreads = 1024, kSpinNanoseconds = 50000, kEndSpins = 40, kLine = 64 };
@@ -31,38 +28,28 @@ static struct {
   _Atomic(int) result;                    /* the first that was not 0 */
   _Alignas(kLine) _Atomic(uint32_t) done; /* bodies that have returned */
   _Alignas(kLine) _Atomic(bool) busy;     /* a job has the pool */
-  _Atomic(int32_t) sleepers;              /* workers in pthread_cond_wait, or about to be */
+  _Atomic(int32_t) sleepers;              /* workers that wait for `wake`, or are about to */
   _Atomic(bool) owner_sleeps;
   _Atomic(int32_t) threads; /* wanted, the caller's included; 0: not decided yet */
   _Atomic(int32_t) spin;    /* nanoseconds */
   int32_t workers;          /* started; touched by whoever made the pool busy */
   bool fork_handled;
-  pthread_mutex_t mutex;
-  pthread_cond_t wake, finished;
-} pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
+  Lock lock;
+  Condition wake, finished;
+} pool = {.lock = LOCK, .wake = CONDITION, .finished = CONDITION};
 
 static ASHLAR_THREAD_LOCAL bool inside; /* this thread runs a body */
 
 #if defined(__linux__) && defined(__GLIBC__)
 #define PLACES_WORKERS 1
 enum { kPlaced = 16 };
-static pthread_t placed[kPlaced]; /* the first workers */
+static Thread placed[kPlaced]; /* the first workers */
 #endif
 
 /* ---- how many threads ---------------------------------------------------------------------------------------------- */
 
-static int32_t processors(void) {
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 0 && online <= kMostThreads ? (int32_t)online : 1;
-}
-
 static int32_t wanted_threads(void) {
-  int32_t count = processors();
-  if (count > kMostThreads) count = kMostThreads;
+  const int32_t count = ashlar_processors(kMostThreads);
   const char* text = getenv("ASHLAR_NUM_THREADS");
   if (text == NULL) return count;
   char* end = NULL;
@@ -74,7 +61,7 @@ static int32_t wanted_threads(void) {
 }
 
 static void set_threads(int32_t threads) {
-  atomic_store(&pool.spin, threads > processors() ? 0 : kSpinNanoseconds);
+  atomic_store(&pool.spin, threads > ashlar_processors(kMostThreads) ? 0 : kSpinNanoseconds);
   atomic_store(&pool.threads, threads);
 }
 
@@ -100,12 +87,6 @@ static void relax(void) {
 #elif defined(__aarch64__) || defined(__arm__)
   __asm__ volatile("yield");
 #endif
-}
-
-static int64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static bool has_work(uint64_t work) { return (uint32_t)work < (uint32_t)(work >> 32); }
@@ -136,9 +117,9 @@ static void wake(int32_t sleepers) {
   cpu_set_t allowed[kPlaced];
   keep_away(here, workers, allowed);
 #endif
-  pthread_mutex_lock(&pool.mutex);
-  while (sleepers-- > 0) pthread_cond_signal(&pool.wake);
-  pthread_mutex_unlock(&pool.mutex);
+  lock_take(&pool.lock);
+  while (sleepers-- > 0) condition_wake_one(&pool.wake);
+  lock_leave(&pool.lock);
 #ifdef PLACES_WORKERS
   allow_again(workers, allowed);
 #endif
@@ -146,27 +127,28 @@ static void wake(int32_t sleepers) {
 
 static void wait_for_work(void) {
   const int32_t spin = atomic_load_explicit(&pool.spin, memory_order_relaxed);
-  for (int64_t start = spin > 0 ? now() : 0; spin > 0 && now() - start < spin;)
+  for (int64_t start = spin > 0 ? ashlar_nanoseconds() : 0; spin > 0 && ashlar_nanoseconds() - start < spin;)
     for (int k = 0; k < 32; ++k, relax())
       if (work_waits()) return;
-  pthread_mutex_lock(&pool.mutex);
+  lock_take(&pool.lock);
   atomic_fetch_add(&pool.sleepers,
                    1); /* before work is looked at: one who publishes work sees the sleeper, or this sees the work */
-  while (!work_waits()) pthread_cond_wait(&pool.wake, &pool.mutex);
+  while (!work_waits()) condition_wait(&pool.wake, &pool.lock);
   atomic_fetch_sub(&pool.sleepers, 1);
-  pthread_mutex_unlock(&pool.mutex);
+  lock_leave(&pool.lock);
 }
 
 static void wait_for_end(uint32_t count) {
   const int32_t spin = atomic_load_explicit(&pool.spin, memory_order_relaxed);
-  for (int64_t start = spin > 0 ? now() : 0; spin > 0 && now() - start < kEndSpins * (int64_t)spin;)
+  for (int64_t start = spin > 0 ? ashlar_nanoseconds() : 0;
+       spin > 0 && ashlar_nanoseconds() - start < kEndSpins * (int64_t)spin;)
     for (int k = 0; k < 32; ++k, relax())
       if (job_is_done(count)) return;
-  pthread_mutex_lock(&pool.mutex);
+  lock_take(&pool.lock);
   atomic_store(&pool.owner_sleeps, true);
-  while (!job_is_done(count)) pthread_cond_wait(&pool.finished, &pool.mutex);
+  while (!job_is_done(count)) condition_wait(&pool.finished, &pool.lock);
   atomic_store(&pool.owner_sleeps, false);
-  pthread_mutex_unlock(&pool.mutex);
+  lock_leave(&pool.lock);
 }
 
 /* ---- bodies -------------------------------------------------------------------------------------------------------- */
@@ -183,58 +165,51 @@ static void run_bodies(void) {
     int none = 0;
     if (rc != 0) atomic_compare_exchange_strong(&pool.result, &none, rc);
     if (atomic_fetch_add(&pool.done, 1) + 1 == count && atomic_load(&pool.owner_sleeps)) {
-      pthread_mutex_lock(&pool.mutex);
-      pthread_cond_signal(&pool.finished);
-      pthread_mutex_unlock(&pool.mutex);
+      lock_take(&pool.lock);
+      condition_wake_one(&pool.finished);
+      lock_leave(&pool.lock);
     }
     work = atomic_load_explicit(&pool.work, memory_order_acquire);
   }
   inside = false;
 }
 
-static void* worker(void* unused) {
-  (void)unused;
+static void worker(void) {
   for (;;) {
     wait_for_work();
     run_bodies();
   }
-  return NULL;
 }
 
 /* ---- threads and fork ---------------------------------------------------------------------------------------------- */
 
-static void after_fork_in_child(void) { /* the workers stayed behind, perhaps with the mutex */
-  const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  const pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-  pool.mutex = mutex, pool.wake = condition, pool.finished = condition;
+#if defined(_WIN32)
+static bool handle_forks(void) { return true; } /* there are none */
+#else
+static void after_fork_in_child(void) { /* the workers stayed behind, perhaps with the lock */
+  const Lock lock = LOCK;
+  const Condition condition = CONDITION;
+  pool.lock = lock, pool.wake = condition, pool.finished = condition;
   pool.workers = 0;
   atomic_store(&pool.work, 0);
   atomic_store(&pool.sleepers, 0);
   atomic_store(&pool.owner_sleeps, false);
   atomic_store(&pool.busy, false);
 }
+static bool handle_forks(void) { return pthread_atfork(NULL, NULL, after_fork_in_child) == 0; }
+#endif
 
 /* Starts what is missing. Fewer than wanted is no error: the caller runs the bodies that nobody else takes. */
 static void start_workers(int32_t wanted) {
   if (pool.workers >= wanted) return;
-  if (!pool.fork_handled) pool.fork_handled = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+  if (!pool.fork_handled) pool.fork_handled = handle_forks();
   if (!pool.fork_handled) return;
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the program's own threads */
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) == 0) {
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0) {
+  Thread started[kMostThreads];
+  const int32_t more = ashlar_start_threads(wanted - pool.workers, worker, started);
 #ifdef PLACES_WORKERS
-      if (pool.workers < kPlaced) placed[pool.workers] = thread;
+  for (int32_t k = 0; k < more && pool.workers + k < kPlaced; ++k) placed[pool.workers + k] = started[k];
 #endif
-      ++pool.workers;
-    }
-    pthread_attr_destroy(&attributes);
-  }
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  pool.workers += more;
 }
 
 static int run_here(int32_t count, int (*body)(void* closure, int32_t slot), void* closure) {

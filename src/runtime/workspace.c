@@ -6,12 +6,12 @@
  * A few blocks of the process, the latest first, together at most ASHLAR_WORKSPACE_MB (256) MiB; smaller ones are malloc's.
  * Invariant: a block is held by one call, or lies here. A thread that finds the list in use goes to malloc, so that nobody
  * waits, and the child of a fork() does not either. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "internal.h"
+#include "system.h"
 
 enum { kKept = 8, kLeast = 1 << 16, kUsualMiB = 256 };
 
@@ -53,8 +53,8 @@ void* ashlar_block_take(size_t bytes, size_t align) {
     leave();
     if (b != NULL) return b + 1;
   }
-  void* base = NULL;
-  if (bytes > SIZE_MAX - align || posix_memalign(&base, align, bytes + align) != 0) return NULL;
+  void* base = bytes > SIZE_MAX - align ? NULL : ashlar_aligned_take(bytes + align, align);
+  if (base == NULL) return NULL;
   Block* b = (Block*)(void*)((char*)base + align) - 1;
   *b = (Block){base, bytes};
   return b + 1;
@@ -67,7 +67,7 @@ void ashlar_block_give(void* block) {
   int leaving = 0;
   const size_t most = b->bytes < kLeast ? 0 : ashlar_kept_bytes();
   if (b->bytes > most || b->bytes < kLeast || !enter()) {
-    free(b->base);
+    ashlar_aligned_give(b->base);
     return;
   }
   if (kept[kKept - 1] != NULL) out[leaving++] = unlist(kKept - 1);
@@ -81,11 +81,11 @@ void ashlar_block_give(void* block) {
       bytes += kept[n++]->bytes;
   }
   leave();
-  while (leaving > 0) free(out[--leaving]->base);
+  while (leaving > 0) ashlar_aligned_give(out[--leaving]->base);
 }
 
 __attribute__((destructor)) static void release_kept(void) {
   if (!enter()) return;
-  while (kept[0] != NULL) free(unlist(0)->base);
+  while (kept[0] != NULL) ashlar_aligned_give(unlist(0)->base);
   leave();
 }

@@ -32,7 +32,7 @@ ir::Kernel kernel() {
 std::string format_of(const Target& t) {
   const bool arm64 = t.architecture() == Architecture::aarch64;
   if (t.os() == "macos" || t.os() == "ios") return arm64 ? "Mach-O arm64" : "Mach-O 64-bit x86-64";
-  if (t.os() == "windows") return arm64 ? "COFF-ARM64" : "COFF-x86-64";
+  if (t.os() == "windows" || t.os() == "mingw") return arm64 ? "COFF-ARM64" : "COFF-x86-64";
   switch (t.architecture()) {
     case Architecture::x86_64:
       return "elf64-x86-64";

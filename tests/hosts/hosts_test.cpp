@@ -51,11 +51,17 @@ const Kernels vulkan_kernels = {
 struct Host {
   const char *suffix, *format;
 };
-const Host hosts[] = {{"-aarch64", "elf64-littleaarch64"},     {"-aarch64-android", "elf64-littleaarch64"},
-                      {"-neoverse-v2", "elf64-littleaarch64"}, {"-aarch64+sve+lse", "elf64-littleaarch64"},
-                      {"-riscv64", "elf64-littleriscv"},       {"-riscv64+v", "elf64-littleriscv"},
-                      {"-x86-64-v4", "elf64-x86-64"},          {"-windows", "COFF-x86-64"},
-                      {"-aarch64-windows", "COFF-ARM64"},      {"-aarch64-macos", "Mach-O arm64"}};
+const Host hosts[] = {{"-aarch64", "elf64-littleaarch64"},
+                      {"-aarch64-android", "elf64-littleaarch64"},
+                      {"-neoverse-v2", "elf64-littleaarch64"},
+                      {"-aarch64+sve+lse", "elf64-littleaarch64"},
+                      {"-riscv64", "elf64-littleriscv"},
+                      {"-riscv64+v", "elf64-littleriscv"},
+                      {"-x86-64-v4", "elf64-x86-64"},
+                      {"-windows", "COFF-x86-64"},
+                      {"-mingw", "COFF-x86-64"},
+                      {"-aarch64-windows", "COFF-ARM64"},
+                      {"-aarch64-macos", "Mach-O arm64"}};
 
 bool refers_only_to(const codegen::ObjectFacts& facts, const std::vector<std::string>& beginnings) {
   return std::all_of(facts.undefined.begin(), facts.undefined.end(), [&](const std::string& s) {
@@ -101,7 +107,7 @@ TEST_CASE("what launches no GPU is refused") {
   CHECK(refusal_of("vulkan-wasm32+simd128") == who + "found `wasm32` in `vulkan-wasm32+simd128`");
   for (const char* none : {"vulkan-none", "vulkan-aarch64-none", "cuda-sm_80-riscv64-none"})
     CHECK(refusal_of(none).find("found `-none` in `" + std::string(none) + "`") != std::string::npos);
-  CHECK(refusal_of("vulkan-none").find("a system (-linux, -android, -macos, -windows) or a feature: sse2, ") !=
+  CHECK(refusal_of("vulkan-none").find("a system (-linux, -android, -macos, -windows, -mingw) or a feature: sse2, ") !=
         std::string::npos);
   CHECK(refusal_of("vulkan-riscv64-android").find("a system (-linux) or a feature: m, a, ") != std::string::npos);
   CHECK(refusal_of("vulkan-aarch64+avx2").find("a feature: neon, ") != std::string::npos);

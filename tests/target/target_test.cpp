@@ -150,6 +150,7 @@ TEST_CASE("processors with addresses of 32 bits, and without an operating system
   CHECK(Target::parse("wasm32").lanes(u8) == 16);
   CHECK(Target::parse("aarch64-macos").triple() == "arm64-apple-macosx11.0.0");
   CHECK(Target::parse("x86-64-v3-windows").os() == "windows");
+  CHECK(Target::parse("x86-64-v3-mingw").triple() == "x86_64-w64-windows-gnu");
   CHECK(refusal_of("cortex-m4-linux").find("a system (-none) or a feature: dsp") != std::string::npos);
   CHECK_THROWS_WITH_AS(Target::systems("armv9"), doctest::Contains("found `armv9`"), RefusalError);
   CHECK(refusal_of("armv7-windows").find("a system (-linux, -none, -android)") != std::string::npos);

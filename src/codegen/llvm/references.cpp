@@ -46,6 +46,7 @@ constexpr std::string_view of_arm[] = {
 constexpr std::string_view of_arm_floats[] = {"__aeabi_l2f", "__aeabi_ul2f", "__aeabi_f2lz", "__aeabi_f2ulz",
                                               "__aeabi_l2d", "__aeabi_ul2d", "__aeabi_d2lz", "__aeabi_d2ulz"};
 constexpr std::string_view of_windows[] = {"_fltused", "__chkstk"};  // the C library's: floats are used; pages of a large stack
+constexpr std::string_view of_mingw[] = {"___chkstk_ms"};            // the compiler's library: pages of a large stack
 constexpr std::string_view of_wasm[] = {"__stack_pointer", "__linear_memory", "__indirect_function_table"};  // the linker's
 
 }  // namespace
@@ -59,6 +60,7 @@ std::vector<std::string_view> allowed_references(const Target& t) {
   }
   if (t.architecture() == Architecture::wasm32) add(of_wasm);
   if (t.os() == "windows") add(of_windows);
+  if (t.os() == "mingw") add(of_mingw);
   return all;
 }
 

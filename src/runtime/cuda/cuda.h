@@ -12,6 +12,7 @@
 #include <ashlar/runtime/cuda.h>
 
 #include "../internal.h"
+#include "../system.h"
 #include "driver.h"
 
 typedef struct CudaPlace { /* a CUDA context; kept for the process's life, and never changed but for its pool */

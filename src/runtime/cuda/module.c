@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Modules, loaded once a CUDA context: machine code where it is for this device, else the PTX, which the driver assembles. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,8 +171,8 @@ int ashlar_cuda_load(const CudaDriver* cu, CudaPlace* place, const ashlar_abi1_c
                      const CudaLoaded** result) {
   *result = find(place, m);
   if (*result != NULL) return ASHLAR_OK;
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one thread loads, the others then find */
-  pthread_mutex_lock(&lock);
+  static Lock lock = LOCK; /* one thread loads, the others then find */
+  lock_take(&lock);
   int rc = ASHLAR_OK;
   CudaLoaded* l = NULL;
   *result = find(place, m);
@@ -195,6 +194,6 @@ int ashlar_cuda_load(const CudaDriver* cu, CudaPlace* place, const ashlar_abi1_c
       free(l);
     }
   }
-  pthread_mutex_unlock(&lock);
+  lock_leave(&lock);
   return rc;
 }

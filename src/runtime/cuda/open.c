@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* libcuda, its functions, what a CUresult means. */
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "cuda.h"
@@ -44,18 +42,24 @@ int ashlar_cuda_failed(const CudaDriver* cu, ashlar_error* error, const char* wh
   return ashlar_cuda_failed_with(cu, error, who, function, r, "");
 }
 
+#if defined(_WIN32)
+static const char kDriver[] = "nvcuda.dll";
+#else
+static const char kDriver[] = "libcuda.so.1";
+#endif
+
 static int open_driver(CudaDriver* cu, ashlar_error* error, const char* who) {
   const char* wanted = getenv("ASHLAR_CUDA_LIBRARY");
-  const char* name = wanted != NULL ? wanted : "libcuda.so.1";
-  void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* stays open: the driver starts threads of its own */
+  const char* name = wanted != NULL ? wanted : kDriver;
+  void* library = library_open(name); /* stays open: the driver starts threads of its own */
   if (library == NULL)
     return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "%s: %s cannot be opened: no NVIDIA driver is here", who,
                                name);
-#define ASHLAR_CUDA_GET(function, symbol, parameters) *(void**)&cu->function = dlsym(library, symbol);
+#define ASHLAR_CUDA_GET(function, symbol, parameters) *(void**)&cu->function = library_function(library, symbol);
   ASHLAR_CUDA_LATER_FUNCTIONS(ASHLAR_CUDA_GET)
 #undef ASHLAR_CUDA_GET
 #define ASHLAR_CUDA_GET(function, symbol, parameters)                                                                      \
-  *(void**)&cu->function = dlsym(library, symbol);                                                                         \
+  *(void**)&cu->function = library_function(library, symbol);                                                              \
   if (cu->function == NULL)                                                                                                \
     return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "%s: the driver %s has no %s, which CUDA 11 demands", \
                                who, name, symbol);
@@ -69,25 +73,25 @@ static int open_driver(CudaDriver* cu, ashlar_error* error, const char* who) {
   return ASHLAR_OK;
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Lock lock = LOCK;
 static CudaDriver driver;
 static bool open;
 
 int ashlar_cuda_driver(const CudaDriver** result, ashlar_error* error, const char* who) {
   int rc = ASHLAR_OK;
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   if (!open) {
     rc = open_driver(&driver, error, who);
     open = rc == ASHLAR_OK;
   }
-  pthread_mutex_unlock(&lock);
+  lock_leave(&lock);
   *result = &driver;
   return rc;
 }
 
 const CudaDriver* ashlar_cuda_open_driver(void) {
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   const bool is_open = open;
-  pthread_mutex_unlock(&lock);
+  lock_leave(&lock);
   return is_open ? &driver : NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What is known of a CUDA context: the figures of its device, read once, and a pool of the runtime's own, so that the settings
  * of the device's default pool stay the program's. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "cuda.h"
 
 static _Atomic(CudaPlace*) places; /* grows at the head and never shrinks: readers need no lock */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Lock lock = LOCK;
 
 void ashlar_cuda_device_name(const CudaDriver* cu, CudaDevice device, char* name, int room) {
   if (cu->DeviceGetName(name, room, device) != kCudaSuccess) name[0] = '?', name[1] = '\0'; /* of use in sentences alone */
@@ -53,7 +52,7 @@ int ashlar_cuda_place(const CudaDriver* cu, CudaContext context, CudaDevice devi
   }
   *result = find(id);
   if (*result != NULL) return ASHLAR_OK;
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   int rc = ASHLAR_OK;
   *result = find(id);
   if (*result == NULL) {
@@ -73,14 +72,14 @@ int ashlar_cuda_place(const CudaDriver* cu, CudaContext context, CudaDevice devi
       free(p);
     }
   }
-  pthread_mutex_unlock(&lock);
+  lock_leave(&lock);
   return rc;
 }
 
 int ashlar_cuda_pool(const CudaDriver* cu, CudaPlace* p, ashlar_error* error, const char* who, CudaPool* result) {
   *result = atomic_load_explicit(&p->pool, memory_order_acquire);
   if (*result != NULL) return ASHLAR_OK;
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   int rc = ASHLAR_OK;
   *result = atomic_load_explicit(&p->pool, memory_order_relaxed);
   if (*result == NULL) {
@@ -103,6 +102,6 @@ int ashlar_cuda_pool(const CudaDriver* cu, CudaPlace* p, ashlar_error* error, co
       }
     }
   }
-  pthread_mutex_unlock(&lock);
+  lock_leave(&lock);
   return rc;
 }

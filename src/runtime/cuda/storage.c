@@ -5,7 +5,6 @@
  * A workspace that was put aside belongs to a stream until a capture of this stream takes it. Then it is the graph's, which
  * holds a reference to it, and so does whatever is instantiated from the graph. With the last reference it is free again.
  * Invariant: work outside of the graph never uses the memory of a graph, so that the graph may be launched at any time. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -25,7 +24,7 @@ typedef struct Aside { /* never freed: graphs hold pointers to it */
 } Aside;
 
 static _Atomic(Aside*) asides; /* the list and its items change under the lock; whether there is any is seen without it */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Lock lock = LOCK;
 
 /* The graph is gone. The driver calls this, on a thread where no function of it may be called. */
 static void let_go(void* aside) { atomic_store_explicit(&((Aside*)aside)->of_graph, 0, memory_order_release); }
@@ -73,9 +72,9 @@ static int put_aside(CudaCall* c, uint64_t bytes) {
         "%s: the driver has no cuGraphRetainUserObject, which CUDA 11.3 brought: a workspace for a graph "
         "must come from the context",
         c->module->name);
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   const int rc = put_aside_locked(c, bytes);
-  pthread_mutex_unlock(&lock);
+  lock_leave(&lock);
   return rc;
 }
 
@@ -106,7 +105,7 @@ static int take_aside(CudaCall* c, uint64_t bytes, uint64_t* address) {
   if (r != kCudaSuccess) return ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuStreamGetCaptureInfo", r);
   if (status != kCudaCaptureActive) return ASHLAR_OK;
   int rc = ASHLAR_OK;
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   Aside *own = NULL, *spare = NULL;
   for (Aside* a = atomic_load_explicit(&asides, memory_order_relaxed); a != NULL; a = a->next) {
     if (!is_of(a, c) || a->bytes < bytes) continue;
@@ -117,7 +116,7 @@ static int take_aside(CudaCall* c, uint64_t bytes, uint64_t* address) {
   }
   if (own == NULL && spare != NULL) rc = give(c, spare, graph, capture), own = spare;
   if (rc == ASHLAR_OK && own != NULL) *address = own->address;
-  pthread_mutex_unlock(&lock);
+  lock_leave(&lock);
   return rc;
 }
 

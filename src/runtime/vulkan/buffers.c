@@ -25,11 +25,11 @@ int ashlar_vulkan_alloc(ashlar_vulkan_queue* q, uint64_t bytes, ashlar_vulkan_bu
     return ashlar_error_record(error, ASHLAR_E_MEMORY, -1, -1, sizeof *owned, 0, "vulkan: no host memory for {expected} bytes");
   Memory m;
   const uint64_t room = bytes > 0 ? (bytes + 3) / 4 * 4 : 4; /* copies between buffers come in whole words */
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   const int rc = bytes > (uint64_t)INT64_MAX - 4 ? ashlar_error_record(error, ASHLAR_E_OVERFLOW, -1, -1, INT64_MAX, INT64_MAX,
                                                                        "vulkan: a buffer of more than {expected} bytes")
                                                  : ashlar_vulkan_make_memory(q, error, "vulkan", room, kMemoryOfKernels, &m);
-  pthread_mutex_unlock(&q->lock);
+  lock_leave(&q->lock);
   if (rc != ASHLAR_OK) {
     free(owned);
     return rc;
@@ -45,9 +45,9 @@ int ashlar_vulkan_alloc(ashlar_vulkan_queue* q, uint64_t bytes, ashlar_vulkan_bu
 void ashlar_vulkan_free(ashlar_vulkan_buffer* b) {
   if (b == NULL || b->queue == NULL) return; /* the caller's own */
   Memory m = {.buffer = to_buffer(b->buffer), .memory = (VkDeviceMemory)(uintptr_t)b->memory};
-  pthread_mutex_lock(&b->queue->lock);
+  lock_take(&b->queue->lock);
   ashlar_vulkan_drop_memory(b->queue, &m);
-  pthread_mutex_unlock(&b->queue->lock);
+  lock_leave(&b->queue->lock);
   free(b);
 }
 
@@ -117,7 +117,7 @@ static int copy(ashlar_vulkan_buffer* b, uint64_t offset, void* host, uint64_t b
                                (int64_t)(b->bytes - (offset < b->bytes ? offset : b->bytes)),
                                "vulkan: a copy of {expected} bytes where the buffer has {found}");
   if (bytes == 0) return ASHLAR_OK; /* and host may be null */
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   int rc = ASHLAR_OK;
   const bool slow = !up && !((const Owned*)b)->cached && bytes >= kWorthAStage;
   if (b->mapped != NULL && !slow) {
@@ -129,7 +129,7 @@ static int copy(ashlar_vulkan_buffer* b, uint64_t offset, void* host, uint64_t b
   } else {
     rc = download_staged(q, to_buffer(b->buffer), offset, host, bytes, error);
   }
-  pthread_mutex_unlock(&q->lock);
+  lock_leave(&q->lock);
   return rc;
 }
 

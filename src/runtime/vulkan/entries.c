@@ -77,7 +77,7 @@ int ashlar_abi1_vulkan_begin(const ashlar_abi1_vulkan_module* m, const ashlar_co
     const int rc = ashlar_vulkan_default(&q, error);
     if (rc != ASHLAR_OK) return rc;
   }
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   int variant = 0;
   int rc = choose(q, error, m, &variant);
   if (rc == ASHLAR_OK) rc = ashlar_vulkan_start(q, m, variant, error, wait, result);
@@ -86,7 +86,7 @@ int ashlar_abi1_vulkan_begin(const ashlar_abi1_vulkan_module* m, const ashlar_co
   if (rc != ASHLAR_OK) {
     if (*result != NULL) ashlar_vulkan_abandon(q, (*result)->submission);
     *result = NULL;
-    pthread_mutex_unlock(&q->lock);
+    lock_leave(&q->lock);
   }
   return rc;
 }
@@ -102,6 +102,6 @@ int ashlar_abi1_vulkan_end(ashlar_abi1_vulkan_call* call) {
   if (goes) rc = ashlar_vulkan_submit(q, call->error, call->module->name, call->submission, call->wait);
   if (goes && (rc == ASHLAR_OK || call->submission->pending)) *ashlar_device_touched() = true;
   if (!goes) ashlar_vulkan_abandon(q, call->submission);
-  pthread_mutex_unlock(&q->lock);
+  lock_leave(&q->lock);
   return rc;
 }

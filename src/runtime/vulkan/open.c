@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* libvulkan, instances, devices; what a device can do. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +32,14 @@ static int open_library(PFN_vkGetInstanceProcAddr* get, ashlar_error* error) {
   const char* name = names[0];
   for (size_t k = 0; library == NULL && names[k] != NULL; ++k) {
     name = names[k];
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    library = library_open(name);
     const size_t used = strlen(tried);
     if (wanted[0] == NULL) (void)snprintf(tried + used, sizeof tried - used, "%s%s", used > 0 ? ", " : "", name);
   }
   if (library == NULL)
     return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "vulkan: %s cannot be opened: no Vulkan loader is here",
                                wanted[0] != NULL ? wanted[0] : tried);
-  *(void**)get = dlsym(library, "vkGetInstanceProcAddr");
+  *(void**)get = library_function(library, "vkGetInstanceProcAddr");
   if (*get == NULL)
     return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "vulkan: %s has no vkGetInstanceProcAddr", name);
   return ASHLAR_OK;
@@ -315,7 +314,7 @@ int ashlar_vulkan_open(const ashlar_vulkan_given* given, ashlar_vulkan_queue** r
   *result = NULL;
   ashlar_vulkan_queue* q = calloc(1, sizeof *q);
   if (q == NULL) return out_of_memory(error, sizeof *q);
-  q->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  q->lock = (Lock)LOCK;
   q->staging = getenv("ASHLAR_VULKAN_STAGING") != NULL;
   int rc = ASHLAR_OK;
   if (given != NULL && given->size >= sizeof *given && given->get_instance_proc_addr != NULL)
@@ -357,24 +356,24 @@ void ashlar_vulkan_close(ashlar_vulkan_queue* q) {
   free(q);
 }
 
-static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static Lock default_lock = LOCK;
 static ashlar_vulkan_queue* default_queue; /* never closed: kernels may run until the process ends */
 
 int ashlar_vulkan_default(ashlar_vulkan_queue** q, ashlar_error* error) {
-  pthread_mutex_lock(&default_lock);
+  lock_take(&default_lock);
   const int rc = default_queue != NULL ? ASHLAR_OK : ashlar_vulkan_open(NULL, &default_queue, error);
   *q = default_queue;
-  pthread_mutex_unlock(&default_lock);
+  lock_leave(&default_lock);
   return rc;
 }
 
 uint32_t ashlar_vulkan_features(const ashlar_vulkan_queue* given) {
   ashlar_vulkan_queue* q = (ashlar_vulkan_queue*)given; /* the probe is done once, and only adds what is so */
   ashlar_error ignored;                                 /* where it fails the two bits stay unset */
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   (void)ashlar_vulkan_probe(q, &ignored);
   const uint32_t features = q->features;
-  pthread_mutex_unlock(&q->lock);
+  lock_leave(&q->lock);
   return features;
 }
 const char* ashlar_vulkan_device_name(const ashlar_vulkan_queue* q) { return q->properties.deviceName; }

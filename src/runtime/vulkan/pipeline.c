@@ -172,13 +172,13 @@ int ashlar_vulkan_pipeline(ashlar_vulkan_queue* q, ashlar_error* error, const as
 int ashlar_vulkan_cache_save(ashlar_vulkan_queue* q, void* data, size_t* bytes, ashlar_error* error) {
   ashlar_error ignored;
   if (error == NULL) error = &ignored;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   const VkResult r = q->vk.GetPipelineCacheData(q->device, q->cache, bytes, data);
   const int rc = r == VK_SUCCESS      ? ASHLAR_OK
                  : r == VK_INCOMPLETE ? ashlar_error_record(error, ASHLAR_E_MEMORY, -1, -1, 0, (int64_t)*bytes,
                                                             "vulkan: the pipeline cache does not fit in {found} bytes")
                                       : ashlar_vulkan_failed(q, error, "vulkan", "vkGetPipelineCacheData", r);
-  pthread_mutex_unlock(&q->lock);
+  lock_leave(&q->lock);
   return rc;
 }
 
@@ -188,7 +188,7 @@ int ashlar_vulkan_cache_load(ashlar_vulkan_queue* q, const void* data, size_t by
   const VkPipelineCacheCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = bytes, .pInitialData = data};
   VkPipelineCache loaded = VK_NULL_HANDLE;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   const char* function = "vkCreatePipelineCache";
   VkResult r = q->vk.CreatePipelineCache(q->device, &info, NULL, &loaded);
   if (r == VK_SUCCESS) {
@@ -196,6 +196,6 @@ int ashlar_vulkan_cache_load(ashlar_vulkan_queue* q, const void* data, size_t by
     q->vk.DestroyPipelineCache(q->device, loaded, NULL);
   }
   const int rc = r == VK_SUCCESS ? ASHLAR_OK : ashlar_vulkan_failed(q, error, "vulkan", function, r);
-  pthread_mutex_unlock(&q->lock);
+  lock_leave(&q->lock);
   return rc;
 }

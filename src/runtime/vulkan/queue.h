@@ -17,12 +17,12 @@
 #ifndef ASHLAR_RUNTIME_VULKAN_INTERNAL_H
 #define ASHLAR_RUNTIME_VULKAN_INTERNAL_H
 #include <ashlar/runtime/vulkan.h>
-#include <pthread.h>
 
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
 
 #include "../internal.h"
+#include "../system.h"
 
 /* The functions of the driver that are used. */
 #define ASHLAR_VULKAN_OF_INSTANCE(X)        \
@@ -164,7 +164,7 @@ struct ashlar_vulkan_queue {
   Memory workspace;   /* of all calls without one of their own: each begins with a barrier behind the one before */
   Retired* retired;
   Stage up, down;
-  pthread_mutex_t lock;
+  Lock lock;
 };
 
 enum { kPushBytes = 128, kFirstParameter = 8 };

@@ -181,17 +181,17 @@ void ashlar_vulkan_drop_submissions(ashlar_vulkan_queue* q) {
 
 int ashlar_vulkan_wait(ashlar_vulkan_queue* q, ashlar_error* error) {
   ashlar_error ignored;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   const int rc = ashlar_vulkan_wait_all(q, error != NULL ? error : &ignored, "vulkan");
-  pthread_mutex_unlock(&q->lock);
+  lock_leave(&q->lock);
   return rc;
 }
 
 int ashlar_abi1_vulkan_settle(void* queue, ashlar_error* error, const char* who) {
   ashlar_vulkan_queue* q = queue;
   if (q == NULL) return ASHLAR_OK;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   const int rc = ashlar_vulkan_wait_all(q, error, who);
-  pthread_mutex_unlock(&q->lock);
+  lock_leave(&q->lock);
   return rc;
 }
