@@ -102,3 +102,43 @@ TEST_CASE("of a row of constant length no loop stays") {
     fenced::same(code, built.program, std::move(meant), Fenced::at_end);
   }
 }
+
+TEST_CASE("the rest of a row that vectors leave keeps its loop") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"};
+  const Tensor a = lang::make_input("a", i32, {M, N}), b = lang::make_input("b", i32, {N}),
+               y = lang::make_output("y", i32, {M, N});
+  const Tensor product = compute("product", {M, N}, [&](Var i, Var j) { return a(i, j) * b(j); });
+  lang::bind(y, product);
+  const lang::Built built = lang::build_program("rest", {a, b, y});
+  const Target target = Target::parse("x86-64-v2");  // without masks
+  Schedule s(built, target);
+  s[product].vectorize(s[product].spatial<2>()[1], 4);
+  const std::string text = body_of(s);
+  CAPTURE(text);
+  CHECK(text_parts::count(text, "pmulld") > 0);
+  CHECK(text_parts::count(text, "imull") == 1);
+}
+
+TEST_CASE("rows that a schedule has put side by side are not unrolled again") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M", {.multiple_of = 8}}, K{"K"};
+  const Tensor a = lang::make_input("a", f32, {M, K}), y = lang::make_output("y", f32, {M});
+  const Tensor rows = compute("rows", {M}, [&](Var i) {
+    const Axis k{"k", K};
+    return strict_sum(a(i, k), k);
+  });
+  lang::bind(y, rows);
+  const lang::Built built = lang::build_program("rows", {a, y});
+  for (const Target& target : kernels::runnable(levels)) {
+    CAPTURE(target.text());
+    Schedule s(built, target);
+    const Loop i = s[rows].spatial<1>()[0];
+    const Split parts = s[rows].split(i, 8, Tail::exact);
+    s[rows].reorder(s[rows].reduction(), parts.inner);
+    s[rows].unroll(parts.inner);
+    const std::string text = body_of(s);
+    CAPTURE(text);
+    CHECK(text_parts::count(text, "vaddss") == 8);
+  }
+}

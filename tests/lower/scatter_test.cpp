@@ -111,6 +111,42 @@ TEST_CASE("lanes whose puts are dropped point anywhere, more than 63 bits away t
   CHECK(interp::difference(found[1].array, expected[1].array) == "");
 }
 
+TEST_CASE("puts that are dropped point anywhere in loops of numbers, and read there (fuzz seed 5000968)") {
+  const lang::DefinitionScope scope;
+  const Symbol N{"N", {.min = 2}}, M{"M", {.min = 2}};
+  const Tensor c = lang::make_input("c", i64, {N, M}), w = lang::make_input("w", i64, {N, M}),
+               out = lang::make_output("out", i64, {N, M});
+  const Tensor t = scatter("t", {N, M}, Combine::bit_xor, i64(0), {N, M}, [&](Var p, Var q) {
+    const Expr to = c(p, q);
+    return put_if(to >= 0 && to < N - 1, w(clamp(to + 1, 0, N - 1), q) + to * 3, to, q);
+  });
+  lang::bind(out, t);
+  const lang::Built built = lang::build_program("far", {c, w, out});
+  const std::vector<std::int64_t> rows{0, INT64_MAX, 1, -1, std::int64_t{1} << 61, 1, INT64_MIN, 0, 0, 1, -7, INT64_MAX / 2};
+  for (const char* target : {"x86-64-v2", "x86-64-v4"})
+    for (int form = 0; form < 5; ++form) {
+      CAPTURE(target);
+      CAPTURE(form);
+      Schedule s(built, Target::parse(target));
+      const auto [p, q] = s[t].reduction<2>();
+      if (form == 1) s[t].split(q, 3);
+      if (form == 2) s[t].vectorize(q, 4);
+      if (form == 3) s[t].reorder(q, p);
+      if (form == 4) s.cache_write(t, Scope::global);
+      interp::Arguments expected;
+      for (int k = 0; k < 3; ++k) expected.emplace_back(interp::Array::zeros(i64, {3, 4}));
+      for (int k = 0; k < 2; ++k)
+        std::memcpy(expected[static_cast<std::size_t>(k)].array.bytes.data(), rows.data(), rows.size() * sizeof rows[0]);
+      interp::Arguments found = expected;
+      interp::run_algorithm(built.program, expected);
+      const ir::Kernel kernel = lower(s.scheduled().program, handmade::options_for(s.target()));
+      const std::string text = ir::text(kernel);
+      CAPTURE(text);
+      REQUIRE_NOTHROW(interp::run(kernel, found));
+      CHECK(interp::difference(found[2].array, expected[2].array) == "");
+    }
+}
+
 TEST_CASE("what a scatter takes is counted") {
   Bins t("x86-64-v3");
   const std::string text = explain(t.s, {{"H", 100}, {"W", 10}});

@@ -86,6 +86,8 @@ class Engine {
   Expr visit_compare(const Expr&);
   Expr compare_linear(const Linear& slack);  // slack >= 0
   Expr equal_linear(const Linear& difference, bool equal);
+  bool lies_far(const Expr&, bool above, int depth);
+  const Term* far_term(const Linear&);
   void gather(const Expr&, std::int64_t factor, Linear& out);
   void normalize(Linear&);
   bool normalize_terms(Linear&);
