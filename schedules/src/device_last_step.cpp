@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A stage for a device whose rows read the last step of a recurrence alone, as a sorting network is read: a block has a row, and
-// keeps two steps of it in shared memory.
+// A stage for a device whose rows read the last step of a recurrence alone, as a sorting network is read: a block has a row,
+// and keeps two steps of it in shared memory.
 //
 //   for rows                              block_x
 //     for t in steps

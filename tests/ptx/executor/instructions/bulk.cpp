@@ -76,28 +76,35 @@ void mark_pending(Warp& w, const Instr& i, int lane, u64 to, u64 bytes) {
 
 u32 in_block(u32 address, u32 rank) { return (address & 0xffffffu) | (rank + 1) << 24; }  // as mapa makes it
 
+// A box of a tensor map, or pieces of 16 bytes: the operand `shared` is in shared memory, the operand `global` is not.
+BulkCopy copy_between(Warp& w, const Instr& i, int lane, std::size_t shared, std::size_t global) {
+  BulkCopy c;
+  c.warp = &w, c.instr = &i, c.lane = lane;
+  c.to = static_cast<u32>(address_of(w, i, i.ops[shared], lane));
+  const u64 other = address_of(w, i, i.ops[global], lane);
+  if (i.mode2 != 0) {
+    c.map = map_at(w, i, lane, other);
+    for (u32 d = 0; d < i.count; ++d) c.origin[d] = static_cast<i32>(w.src(i.ops[global].parts[1].parts[d])[lane]);
+    c.bytes = box_bytes(c.map);
+    if (c.to % 128 != 0)
+      w.fault(FaultKind::kMisaligned, i, lane, "the box begins at " + std::to_string(c.to) + ", expected a multiple of 128",
+              c.to);
+  } else {
+    c.from = other, c.bytes = w.src(i.ops[2])[lane];
+    if (c.bytes % 16 != 0 || c.from % 16 != 0)
+      w.fault(FaultKind::kMisaligned, i, lane, "a bulk copy is of pieces of 16 bytes", c.from);
+  }
+  return c;
+}
+
 // mode: 1 to several blocks of the cluster; mode2: 1 by a tensor map. Loads: ops [to], [from or map, {coordinates}], (bytes),
 // [barrier], (the blocks, a bit each).
 void load(Warp& w, const Instr& i, u32 mask) {
   for (const Operand& o : i.ops) w.need_known(i, o, mask, "an operand of the copy");
   each(mask, [&](int l) {
-    BulkCopy c;
-    c.warp = &w, c.instr = &i, c.lane = l;
-    c.to = static_cast<u32>(address_of(w, i, i.ops[0], l));
+    BulkCopy c = copy_between(w, i, l, 0, 1);
     const std::size_t last = i.ops.size() - 1;
     c.barrier = static_cast<u32>(address_of(w, i, i.ops[last - i.mode], l));
-    if (i.mode2 != 0) {
-      c.map = map_at(w, i, l, address_of(w, i, i.ops[1], l));
-      for (u32 d = 0; d < i.count; ++d) c.origin[d] = static_cast<i32>(w.src(i.ops[1].parts[1].parts[d])[l]);
-      c.bytes = box_bytes(c.map);
-      if (c.to % 128 != 0)
-        w.fault(FaultKind::kMisaligned, i, l, "the box begins at " + std::to_string(c.to) + ", expected a multiple of 128",
-                c.to);
-    } else {
-      c.from = address_of(w, i, i.ops[1], l), c.bytes = w.src(i.ops[2])[l];
-      if (c.bytes % 16 != 0 || c.from % 16 != 0)
-        w.fault(FaultKind::kMisaligned, i, l, "a bulk copy is of pieces of 16 bytes", c.from);
-    }
     const auto start = [&](const BulkCopy& copy) {
       mark_pending(w, i, l, copy.to, copy.bytes);
       w.run->current->copies.push_back(copy);
@@ -143,21 +150,7 @@ void arrived(const BulkCopy& c) {
 void store(Warp& w, const Instr& i, u32 mask) {
   for (const Operand& o : i.ops) w.need_known(i, o, mask, "an operand of the copy");
   each(mask, [&](int l) {
-    BulkCopy c;
-    c.warp = &w, c.instr = &i, c.lane = l;
-    c.to = static_cast<u32>(address_of(w, i, i.ops[1], l));  // of shared memory: the source
-    if (i.mode2 != 0) {
-      c.map = map_at(w, i, l, address_of(w, i, i.ops[0], l));
-      for (u32 d = 0; d < i.count; ++d) c.origin[d] = static_cast<i32>(w.src(i.ops[0].parts[1].parts[d])[l]);
-      c.bytes = box_bytes(c.map);
-      if (c.to % 128 != 0)
-        w.fault(FaultKind::kMisaligned, i, l, "the box begins at " + std::to_string(c.to) + ", expected a multiple of 128",
-                c.to);
-    } else {
-      c.from = address_of(w, i, i.ops[0], l), c.bytes = w.src(i.ops[2])[l];
-      if (c.bytes % 16 != 0 || c.from % 16 != 0)
-        w.fault(FaultKind::kMisaligned, i, l, "a bulk copy is of pieces of 16 bytes", c.from);
-    }
+    BulkCopy c = copy_between(w, i, l, 1, 0);  // `to` of shared memory is the source
     const Place from = locate(w, i, l, Space::kShared, c.to, static_cast<u32>(c.bytes), false, 16);
     accessed(w, i, l, from, static_cast<u32>(c.bytes), false, false, nullptr);
     async_reads(w, i, l, from, static_cast<u32>(c.bytes));
