@@ -23,14 +23,17 @@ class AttentionOp : public ChainedOp {
     const Expr B = extents["B"], H = extents["H"], M = extents["M"], N = extents["N"];
     const Param<int> D{"D", 64, between(1, 4096), "of a query and a key"}, E{"E", 64, between(1, 4096), "of a value"},
         groups{"groups", 1, between(1, 256), "queries that share a head of k and v"};
-    const Param<ops::Causal> causal{"causal", ops::Causal::no, "keys up to the query's number; last: counted from the ends"};
+    const Param<ops::Causal> causal{"causal", ops::Causal::no,
+                                    "only keys up to the query's index; last: counted from the ends"};
     const Param<int> window{"window", 0, between(0, 1 << 30), "of the keys up to the causal one only so many; 0: all"};
     const Param<double> scale{"scale", 0, "0: 1 / sqrt(D)"};
     const Param<std::string> mask_type{
         "mask", "none", {{"none", "bool", "added"}}, "an input [M, N]: true where a key is seen, or added to the scores"};
     std::optional<Param<bool>> finite, rounded;
     if (!online) {
-      finite.emplace("finite", false, "v of keys that a query does not see is; saves tests with causal and mask=bool, tiles need it");
+      finite.emplace("finite", false,
+                     "promises that v is finite for keys that a query does not see; saves tests with causal and mask=bool, "
+                     "required with tiles");
       rounded.emplace("rounded", false, "weights are rounded to the type before they multiply v; allows tensor cores of tiles");
     }
     const Chain epilogue(Chain::Place::epilogue);
@@ -68,7 +71,8 @@ class RotaryTablesOp : public Op {
     output("sin", tables.sin);
   }
 };
-ASHLAR_GENERATOR(RotaryTablesOp, "rotary_tables", "attention", "cos, sin = of position base^(-2 p / D), [T, D / 2]");
+ASHLAR_GENERATOR(RotaryTablesOp, "rotary_tables", "attention",
+                 "cos, sin = those of the angles position base^(-2 p / D), [T, D / 2]");
 
 class RotaryEmbedding : public Op {
  public:
@@ -77,7 +81,7 @@ class RotaryEmbedding : public Op {
     Extents extents;
     std::vector<Extent> shape = extents.shape("heads", "B,H", "the dimensions of x before [T, D]", 0, 4);
     const Expr T = extents["T"];
-    const Param<int> D{"D", 64, between(2, 65536), "of a head"}, P{"P", 32, between(1, 32768), "pairs that are turned"};
+    const Param<int> D{"D", 64, between(2, 65536), "of a head"}, P{"P", 32, between(1, 32768), "pairs that are rotated"};
     const Param<bool> interleaved{"interleaved", false, "pairs are neighbors, not in different halves"};
     require(2 * *P <= *D, "P", "at most D / 2");
     if (2 * *P > *D) return;
@@ -87,7 +91,7 @@ class RotaryEmbedding : public Op {
   }
 };
 ASHLAR_GENERATOR(RotaryEmbedding, "rotary_embedding", "attention",
-                 "y = pairs of elements of x [.., T, D], turned by the angles of row t");
+                 "y = pairs of elements of x [.., T, D], rotated by the angles of row t");
 
 // ---- recurrent: x [B, I] or [T, B, I], weights W [I, G, H] and U [H, G, H], biases [G, H] ----------------------------------
 

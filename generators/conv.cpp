@@ -60,7 +60,8 @@ class DepthwiseConv2d : public ChainedOp {
     const NumbersParam window("window", 2, 3, 1, "the extents of w over the image");
     const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
     const PaddingParam padding(2);
-    const Param<int> multiplier{"multiplier", 1, between(1, 1 << 20), "channels of y of each of x; 1 in a blocked layout"};
+    const Param<int> multiplier{"multiplier", 1, between(1, 1 << 20),
+                                "channels of y for each channel of x; 1 in a blocked layout"};
     const Param<bool> with_bias{"bias", true, "from a bias for each channel of y"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     require(multiplier == 1 || !layout.blocked(), "multiplier", "1 in a blocked layout");
@@ -102,7 +103,8 @@ class ConvTranspose : public ChainedOp {
     const NumbersParam window("window", n, 3, 1, "the extents of w over the image");
     const NumbersParam stride("stride", n, 1, 1, ""), dilation("dilation", n, 1, 1, "of the window");
     const PaddingParam padding(n, "0", false);
-    const NumbersParam more("output_padding", n, 0, 0, "elements more at the end of y; less than the stride or the dilation");
+    const NumbersParam more("output_padding", n, 0, 0,
+                            "additional elements at the end of y; less than the stride or the dilation");
     const Param<int> groups{"groups", 1, between(1, 1 << 20),
                             "of channels; with more than one C and O are numbers, the layout nchw"};
     const Param<bool> with_bias{"bias", true, "from a bias [O]"};
@@ -138,11 +140,11 @@ class ConvTranspose : public ChainedOp {
   }
 };
 ASHLAR_GENERATOR(ConvTranspose<1>, "conv_transpose1d", "convolutions",
-                 "y = the derivative of conv1d by its image; w [C, O, S]");
+                 "y = the derivative of conv1d with respect to its image; w [C, O, S]");
 ASHLAR_GENERATOR(ConvTranspose<2>, "conv_transpose2d", "convolutions",
-                 "y = the derivative of conv2d by its image; w [C, O, R, S]");
+                 "y = the derivative of conv2d with respect to its image; w [C, O, R, S]");
 ASHLAR_GENERATOR(ConvTranspose<3>, "conv_transpose3d", "convolutions",
-                 "y = the derivative of conv3d by its image; w [C, O, Q, R, S]");
+                 "y = the derivative of conv3d with respect to its image; w [C, O, Q, R, S]");
 
 // ---- other ways to the same ------------------------------------------------------------------------------------------------
 
@@ -167,7 +169,7 @@ class Conv2dIm2col : public ChainedOp {
     output("y", finish(epilogue, y.sum, y.result, {type, {1}}));
   }
 };
-ASHLAR_GENERATOR(Conv2dIm2col, "conv2d_im2col", "convolutions", "y = conv2d as a product of matrices");
+ASHLAR_GENERATOR(Conv2dIm2col, "conv2d_im2col", "convolutions", "y = conv2d as a matrix multiplication");
 
 class Im2col : public Op {
  public:
@@ -188,7 +190,7 @@ class Im2col : public Op {
   }
 };
 ASHLAR_GENERATOR(Im2col, "im2col", "convolutions",
-                 "y = what lies under each window of x [N, C, H, W], as rows: [N, OH, OW, C R S]");
+                 "y = the elements under each window of x [N, C, H, W], as rows: [N, OH, OW, C R S]");
 
 class Conv2dWinograd : public ChainedOp {
  public:
@@ -210,7 +212,7 @@ class Conv2dWinograd : public ChainedOp {
   }
 };
 ASHLAR_GENERATOR(Conv2dWinograd, "conv2d_winograd", "convolutions",
-                 "y = conv2d of a window of 3x3 and a stride of 1, by Winograd's minimal filtering");
+                 "y = conv2d with a 3x3 window and stride 1, by Winograd's minimal filtering");
 
 }  // namespace
 

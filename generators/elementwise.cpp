@@ -34,9 +34,9 @@ constexpr UnaryRow functions[] = {
     ROW(exp2, "y = 2^x", Kind::floats),
     ROW(expm1, "y = e^x - 1", Kind::floats),
     ROW(floor, "y = x rounded down", Kind::floats),
-    ROW_TO_BOOL(isfinite, "y = neither infinite nor NaN", Kind::floats),
-    ROW_TO_BOOL(isinf, "y = is infinite", Kind::floats),
-    ROW_TO_BOOL(isnan, "y = is NaN", Kind::floats),
+    ROW_TO_BOOL(isfinite, "y = whether x is finite", Kind::floats),
+    ROW_TO_BOOL(isinf, "y = whether x is infinite", Kind::floats),
+    ROW_TO_BOOL(isnan, "y = whether x is NaN", Kind::floats),
     ROW(log, "y = ln(x)", Kind::floats),
     ROW(log1p, "y = ln(1 + x)", Kind::floats),
     ROW(log2, "y = log2(x)", Kind::floats),
@@ -45,7 +45,7 @@ constexpr UnaryRow functions[] = {
     ROW(reciprocal, "y = 1 / x", Kind::floats),
     ROW(round, "y = x rounded to nearest, ties to even", Kind::floats),
     ROW(rsqrt, "y = 1 / sqrt(x)", Kind::floats),
-    {"scale", "y = x by", Kind::floats, [](const Tensor& x, const double* a) { return ops::scale(x, a[0]); }, {{"by", 1}}},
+    {"scale", "y = x * by", Kind::floats, [](const Tensor& x, const double* a) { return ops::scale(x, a[0]); }, {{"by", 1}}},
     {"shift", "y = x + by", Kind::floats, [](const Tensor& x, const double* a) { return ops::shift(x, a[0]); }, {{"by", 0}}},
     ROW(sign, "y = -1, 0 or 1", Kind::numbers),
     ROW(sin, "y = sin(x)", Kind::floats),
@@ -241,7 +241,7 @@ class Cast : public Op {
     output("y", saturating ? ops::saturating_cast(x, to) : ops::cast(x, to));
   }
 };
-ASHLAR_GENERATOR(Cast<false>, "cast", "elementwise", "y = x in another type");
+ASHLAR_GENERATOR(Cast<false>, "cast", "elementwise", "y = x converted to another type");
 ASHLAR_GENERATOR(Cast<true>, "saturating_cast", "elementwise",
                  "y = x rounded to nearest and clamped to the range of another type");
 

@@ -79,7 +79,7 @@ class GaussianBlur : public FilterOp {
     output("y", ops::gaussian_blur(input("x", type, shape), sigma, radius, o));
   }
 };
-ASHLAR_GENERATOR(GaussianBlur, "gaussian_blur", "images", "y = x under a normal window");
+ASHLAR_GENERATOR(GaussianBlur, "gaussian_blur", "images", "y = x smoothed by a Gaussian filter");
 
 class SeparableFilter : public FilterOp {
  public:
@@ -111,7 +111,7 @@ class SobelOp : public FilterOp {
     output("down", s.down);
   }
 };
-ASHLAR_GENERATOR(SobelOp, "sobel", "images", "across, down = derivatives by Sobel's filter");
+ASHLAR_GENERATOR(SobelOp, "sobel", "images", "across, down = derivatives by the Sobel filter");
 
 class Median3x3 : public FilterOp {
  public:
@@ -120,7 +120,7 @@ class Median3x3 : public FilterOp {
     output("y", ops::median3x3(input("x", type, shape), o));
   }
 };
-ASHLAR_GENERATOR(Median3x3, "median3x3", "images", "y = the middle one of 3x3 elements");
+ASHLAR_GENERATOR(Median3x3, "median3x3", "images", "y = the median of 3x3 elements");
 
 struct MorphologyRow {
   const char* name;
@@ -177,8 +177,9 @@ class Warp : public WarpOp {
     output("y", perspective ? ops::warp_perspective(x, matrix, OH, OW, o) : ops::warp_affine(x, matrix, OH, OW, o));
   }
 };
-ASHLAR_GENERATOR(Warp<false>, "warp_affine", "images", "y = x through a matrix [2, 3] from places of y to places of x");
-ASHLAR_GENERATOR(Warp<true>, "warp_perspective", "images", "y = x through a matrix [3, 3], divided by its last row");
+ASHLAR_GENERATOR(Warp<false>, "warp_affine", "images", "y = x at positions that a matrix [2, 3] computes from those of y");
+ASHLAR_GENERATOR(Warp<true>, "warp_perspective", "images",
+                 "y = x at positions that a matrix [3, 3] computes from those of y, with a perspective division");
 
 class Demosaic : public Op {
  public:
@@ -201,7 +202,7 @@ class Histogram : public Op {
     output("counts", ops::histogram(input("x", u8, extents.shape("shape", "H,W", "of x, of u8", 1, 4))));
   }
 };
-ASHLAR_GENERATOR(Histogram, "histogram", "images", "counts = how many pixels of x have each value; x of u8");
+ASHLAR_GENERATOR(Histogram, "histogram", "images", "counts = the number of pixels of x with each value; x of u8");
 
 class EqualizeHistogram : public Op {
  public:
@@ -210,7 +211,7 @@ class EqualizeHistogram : public Op {
     output("y", ops::equalise_histogram(input("x", u8, extents.shape("shape", "H,W", "of x, of u8", 1, 4))));
   }
 };
-ASHLAR_GENERATOR(EqualizeHistogram, "equalise_histogram", "images", "y = values of x spread so that as many pixels have each");
+ASHLAR_GENERATOR(EqualizeHistogram, "equalise_histogram", "images", "y = x with its histogram equalized");
 
 class IntegralImageOp : public Op {
  public:
@@ -233,7 +234,8 @@ class BoxFilterOp : public Op {
     output("y", ops::box_filter(x, scalar("radius", i32)));
   }
 };
-ASHLAR_GENERATOR(BoxFilterOp, "box_filter", "images", "y = the mean over a square window of 2 radius + 1, cut at the edges");
+ASHLAR_GENERATOR(BoxFilterOp, "box_filter", "images",
+                 "y = the mean over a square window of 2 radius + 1, cropped at the edges");
 
 class HarrisOp : public Op {
  public:
@@ -245,7 +247,7 @@ class HarrisOp : public Op {
     output("y", ops::harris(input("x", type, {H, W}), k));
   }
 };
-ASHLAR_GENERATOR(HarrisOp, "harris", "images", "y = how much of a corner each place is; [H - 4, W - 4]");
+ASHLAR_GENERATOR(HarrisOp, "harris", "images", "y = the Harris corner response; [H - 4, W - 4]");
 
 class BilateralGridOp : public Op {
  public:
@@ -257,7 +259,7 @@ class BilateralGridOp : public Op {
     output("y", ops::bilateral_grid(input("x", u8, {H, W}), cell, step));
   }
 };
-ASHLAR_GENERATOR(BilateralGridOp, "bilateral_grid", "images", "y = x smoothed where it is alike, of f32");
+ASHLAR_GENERATOR(BilateralGridOp, "bilateral_grid", "images", "y = x smoothed except across edges, in f32");
 
 }  // namespace
 

@@ -24,9 +24,10 @@ Param<Type> index_type() { return {"index_type", i64, {{i32, i64, u8, i8, i16, u
 
 class IndexOp : public Op {
  protected:
-  const Param<ops::Places> places{"places", ops::Places::any,
-                                  "any: negative ones count from the back, those outside are clamped (gathered) or dropped "
-                                  "(scattered); promised: none is"};
+  const Param<ops::Places> places{
+      "places", ops::Places::any,
+      "any: negative indices count from the end, those out of range are clamped (gathers) or dropped "
+      "(scatters); promised: there are none"};
 };
 
 class Gather : public IndexOp {
@@ -57,7 +58,7 @@ class GatherElements : public IndexOp {
     output("y", ops::gather_elements(x, at, axis, places));
   }
 };
-ASHLAR_GENERATOR(GatherElements, "gather_elements", "indexing", "y(i) = x(i, but index(i) along the axis)");
+ASHLAR_GENERATOR(GatherElements, "gather_elements", "indexing", "y(i) = x(i), with index(i) as the index along the axis");
 
 class Embedding : public IndexOp {
  public:
@@ -103,7 +104,7 @@ class ScatterElements : public IndexOp {
  public:
   ScatterElements() {
     const Param<Type> type = type_param(Kind::numbers), places_type = index_type();
-    const Param<ops::ScatterMode> mode{"mode", ops::ScatterMode::replace, "how an update meets the element"};
+    const Param<ops::ScatterMode> mode{"mode", ops::ScatterMode::replace, "how an update is combined with the element"};
     Extents extents(*mode == ops::ScatterMode::replace ? Symbol::Facts{.min = 1} : Symbol::Facts{});
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1, 4);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()), 0);
@@ -113,7 +114,8 @@ class ScatterElements : public IndexOp {
     output("y", ops::scatter_elements(x, at, updates, axis, mode, places));
   }
 };
-ASHLAR_GENERATOR(ScatterElements, "scatter_elements", "indexing", "y = x, with updates(i) at i, but index(i) along the axis");
+ASHLAR_GENERATOR(ScatterElements, "scatter_elements", "indexing",
+                 "y = x, with updates(i) at i, where index(i) is the index along the axis");
 
 class IndexAdd : public IndexOp {
  public:

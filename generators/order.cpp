@@ -44,8 +44,8 @@ class Sort : public Op {
   }
 };
 ASHLAR_GENERATOR(Sort<false>, "sort", "order",
-                 "y = x sorted along an axis, and the places of its elements; by counting, or by a network");
-ASHLAR_GENERATOR(Sort<true>, "argsort", "order", "index = the places of the elements of x, sorted along an axis");
+                 "y, index = x sorted along an axis, and the indices of its elements; by counting, or by a sorting network");
+ASHLAR_GENERATOR(Sort<true>, "argsort", "order", "index = the indices that sort x along an axis");
 
 class TopKOp : public Op {
  public:
@@ -54,7 +54,7 @@ class TopKOp : public Op {
         index_type{"index_type", i64, {{i32, i64, u32, u64}}, "type of the indices"};
     const Param<int> k{"k", 4, between(1, 256), "how many"};
     Extents extents({.min = *k, .max = 2147483647});
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x; the axis has k elements at least", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x; the axis has at least k elements", 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
     const Param<bool> largest{"largest", true, "the largest elements, or the smallest"};
     const ops::TopK t = ops::topk(input("x", type, shape), k, axis, largest, index_type);
@@ -62,7 +62,8 @@ class TopKOp : public Op {
     output("index", t.index);
   }
 };
-ASHLAR_GENERATOR(TopKOp, "topk", "order", "y, index = the k largest elements along an axis and their places, in falling order");
+ASHLAR_GENERATOR(TopKOp, "topk", "order",
+                 "y, index = the k largest elements along an axis and their indices, in descending order");
 
 struct RunningRow {
   const char* name;
@@ -86,7 +87,7 @@ class Running : public ChainedOp {
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
     const Param<bool> exclusive{"exclusive", false, "exclude the element itself"},
-        reverse{"reverse", false, "begin at the end"};
+        reverse{"reverse", false, "from the end to the beginning"};
     const Chain prologue(Chain::Place::prologue);
     output("y", row.apply(apply(prologue, input("x", type, shape)), axis, {.exclusive = exclusive, .reverse = reverse}));
   }
@@ -98,7 +99,7 @@ class ResizeOp : public Op {
   ResizeOp() {
     const Param<Type> type = type_param(Kind::numbers);
     const Param<ops::ResizeMode> mode{"mode", ops::ResizeMode::linear, "linear over two dimensions is bilinear"};
-    const Param<ops::ResizePlaces> places{"places", ops::ResizePlaces::half_pixel, "where element i of y stands in x"};
+    const Param<ops::ResizePlaces> places{"places", ops::ResizePlaces::half_pixel, "the position in x of element i of y"};
     const Param<double> a{"a", -0.75, "of mode=cubic"};
     Extents extents({.min = 1});
     const std::vector<Extent> shape = extents.shape("shape", "N,C,H,W", "of x", 1);

@@ -194,7 +194,7 @@ AxesParam::AxesParam(const char* name, const char* fallback, int rank, const cha
 
 Param<int> axis_param(int rank, int fallback, const char* name) {
   if (fallback >= rank || fallback < -rank) fallback = rank == 0 ? 0 : -1;
-  return {name, fallback, between(rank == 0 ? 0 : -rank, rank == 0 ? 0 : rank - 1), "from the back where negative"};
+  return {name, fallback, between(rank == 0 ? 0 : -rank, rank == 0 ? 0 : rank - 1), "negative numbers count from the end"};
 }
 
 // ---- paddings --------------------------------------------------------------------------------------------------------------

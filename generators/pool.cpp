@@ -20,7 +20,7 @@ class Pool : public ChainedOp {
     const NumbersParam window("window", n, 2, 1, ""), stride("stride", n, 0, 0, "0: as the window"),
         dilation("dilation", n, 1, 1, "of the window");
     const PaddingParam padding(n, "0", false);
-    const Param<bool> ceil{"ceil", false, "the last window may go past the end"};
+    const Param<bool> ceil{"ceil", false, "the last window may extend past the end"};
     ops::PoolOptions<Dims> o;
     if constexpr (!largest) o.count_padding = *Param<bool>{"count_padding", true, "padding counts as elements of 0"};
     const Chain epilogue(Chain::Place::epilogue);
@@ -86,9 +86,9 @@ class AdaptivePool2d : public Op {
   }
 };
 ASHLAR_GENERATOR(AdaptivePool2d<true>, "adaptive_max_pool2d", "pooling",
-                 "y = the largest elements of windows that divide the image into so many");
+                 "y = the largest element of each window of a grid that covers the image");
 ASHLAR_GENERATOR(AdaptivePool2d<false>, "adaptive_average_pool2d", "pooling",
-                 "y = the means of windows that divide the image into so many");
+                 "y = the mean of each window of a grid that covers the image");
 
 }  // namespace
 

@@ -10,7 +10,7 @@ namespace {
 class RandomOp : public Op {
  protected:
   ops::RandomOptions options() {
-    const Param<std::uint32_t> stream{"stream", 0, "of numbers that have nothing to do with each other"};
+    const Param<std::uint32_t> stream{"stream", 0, "each stream has independent numbers"};
     const Expr seed = scalar("seed", u64), offset = scalar("offset", u64);
     return {.seed = seed, .offset = offset, .stream = stream};
   }
@@ -71,8 +71,8 @@ class DropoutOp : public RandomOp {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y");
-    const Param<double> p{"p", 0.1, between(0.0, 0.999999), "what falls out"};
-    const Param<bool> with_mask{"mask", false, "also output which elements stay"};
+    const Param<double> p{"p", 0.1, between(0.0, 0.999999), "the probability that an element is dropped"};
+    const Param<bool> with_mask{"mask", false, "also output which elements are kept"};
     const Tensor x = input("x", type, shape);
     const ops::Dropout d = ops::dropout(x, p, options());
     output("y", d.result);

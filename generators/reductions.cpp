@@ -15,8 +15,8 @@ struct ReduceRow {
 #define ROW(NAME, FORMULA, KIND) \
   {#NAME, FORMULA, KIND, [](const Tensor& x, const ops::ReduceOptions& o) { return Tensor(ops::NAME(x, o)); }}
 constexpr ReduceRow reductions[] = {
-    ROW(reduce_all, "y = are all true, of bool", Kind::booleans),
-    ROW(reduce_any, "y = is any true, of bool", Kind::booleans),
+    ROW(reduce_all, "y = whether all are true", Kind::booleans),
+    ROW(reduce_any, "y = whether any is true", Kind::booleans),
     ROW(reduce_l1, "y = sum of |x|", Kind::numbers),
     ROW(reduce_l2, "y = sqrt(sum of x^2)", Kind::floats),
     ROW(reduce_logsumexp, "y = log(sum of e^x)", Kind::floats),
@@ -55,7 +55,8 @@ class Moment : public Op {
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1);
     const AxesParam axes("axes", "-1", static_cast<int>(shape.size()), "that are reduced");
     const Param<bool> keep_dims{"keep_dims", false, "the reduced dimensions stay, with extent 1"};
-    const Param<int> correction{"correction", 1, {{0, 1}}, "of the number of elements: 1 for a sample, 0 for all there is"};
+    const Param<int> correction{
+        "correction", 1, {{0, 1}}, "subtracted from the number of elements: 1 for a sample, 0 for a population"};
     const Tensor x = input("x", type, shape);
     const ops::ReduceOptions o{.axes = *axes, .keep_dims = keep_dims};
     output("y", root ? ops::reduce_std(x, o, correction) : ops::reduce_var(x, o, correction));
@@ -80,8 +81,8 @@ class ArgExtreme : public Op {
     if (values) output("value", y.value);
   }
 };
-ASHLAR_GENERATOR(ArgExtreme<true>, "argmax", "reductions", "index = the place of the largest, of i64");
-ASHLAR_GENERATOR(ArgExtreme<false>, "argmin", "reductions", "index = the place of the smallest, of i64");
+ASHLAR_GENERATOR(ArgExtreme<true>, "argmax", "reductions", "index = the index of the largest element, i64");
+ASHLAR_GENERATOR(ArgExtreme<false>, "argmin", "reductions", "index = the index of the smallest element, i64");
 
 }  // namespace
 

@@ -105,7 +105,7 @@ class BatchNorm : public NormOp {
 };
 ASHLAR_GENERATOR(BatchNorm<false>, "batch_norm", "norms",
                  "y = (x - mean) / sqrt(variance + epsilon) scale + shift, numbers for each channel");
-ASHLAR_GENERATOR(BatchNorm<true>, "batch_norm_training", "norms", "y = batch_norm by the moments of the batch");
+ASHLAR_GENERATOR(BatchNorm<true>, "batch_norm_training", "norms", "y = batch_norm with the mean and variance of the batch");
 
 template <bool each_channel>
 class GroupNorm : public NormOp {

@@ -54,7 +54,7 @@ class Reshape : public Op {
     const Param<Type> type = type_param(Kind::any);
     Extents extents;
     const std::vector<Extent> of_x = extents.shape("shape", "M,N", "of x"),
-                              of_y = extents.shape("to", "M*N", "of y: as many elements");
+                              of_y = extents.shape("to", "M*N", "of y, with as many elements as x");
     const std::vector<Expr> from = ends(of_x), to = ends(of_y);
     const Expr elements = product(from, 0, from.size()), found = product(to, 0, to.size());
     if (!ops::detail::same_extent(elements, found)) {
@@ -139,16 +139,16 @@ class Flip : public AxisOp {
  public:
   Flip() { output("y", ops::copy(ops::flip(x(), dimension))); }
 };
-ASHLAR_GENERATOR(Flip, "flip", "shapes", "y = x backwards along an axis");
+ASHLAR_GENERATOR(Flip, "flip", "shapes", "y = x reversed along an axis");
 
 class Roll : public AxisOp {
  public:
   Roll() {
-    const Param<std::int64_t> by{"by", 1, "places toward the end, and round it"};
+    const Param<std::int64_t> by{"by", 1, "elements to move toward the end, wrapping around"};
     output("y", ops::roll(x({.min = 1}), *by, dimension));
   }
 };
-ASHLAR_GENERATOR(Roll, "roll", "shapes", "y(i) = x(i - by), round the end");
+ASHLAR_GENERATOR(Roll, "roll", "shapes", "y(i) = x(i - by), wrapping around");
 
 class RepeatInterleave : public AxisOp {
  public:
@@ -158,13 +158,13 @@ class RepeatInterleave : public AxisOp {
   }
 };
 ASHLAR_GENERATOR(RepeatInterleave, "repeat_interleave", "shapes",
-                 "y = every element of x so many times in a row, along an axis");
+                 "y = x with each element repeated along an axis");
 
 class Split : public AxisOp {
  public:
   Split() {
     const Param<int> parts{"parts", 2, between(1, 64),
-                           "that divide the extent of the axis; of one that is dynamic, calls with another are refused"};
+                           "must divide the extent of the axis; if that is dynamic, each call checks it"};
     const Tensor whole = x({.multiple_of = *parts});
     const std::int64_t n = ops::detail::number_or(whole.extent(dimension), 0);
     require(n % *parts == 0, "parts", "what divides the extent of the axis, " + std::to_string(n));
@@ -194,7 +194,7 @@ class Concat : public Op {
     output("y", decided_by("axis", [&] { return ops::concat(x, axis); }));
   }
 };
-ASHLAR_GENERATOR(Concat, "concat", "shapes", "y = x0, x1 .. one behind the other along an axis");
+ASHLAR_GENERATOR(Concat, "concat", "shapes", "y = x0, x1 .. joined along an axis");
 
 class Stack : public Op {
  public:
@@ -224,13 +224,13 @@ class Tile : public Op {
     output("y", ops::tile(input("x", type, shape), all));
   }
 };
-ASHLAR_GENERATOR(Tile, "tile", "shapes", "y = x again and again");
+ASHLAR_GENERATOR(Tile, "tile", "shapes", "y = x repeated along each dimension");
 
 class PadOp : public Op {
  public:
   PadOp() {
     const Param<Type> type = type_param(Kind::numbers);
-    const Param<ops::PadMode> mode{"mode", ops::PadMode::constant, "what stands around x"};
+    const Param<ops::PadMode> mode{"mode", ops::PadMode::constant, "the elements around x"};
     Extents extents(*mode == ops::PadMode::constant ? Symbol::Facts{} : Symbol::Facts{.min = 1});
     const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1);
     const PaddingParam padding(static_cast<int>(shape.size()), "1", false);
