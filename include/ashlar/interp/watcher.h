@@ -10,8 +10,8 @@
 //   } count;
 //   interp::run(program, arguments, {}, count);
 //
-// All calls have empty defaults. A run without a watcher does not pay for it. Ids are those of the program that is run; the
-// variant that a call takes has its own statements, by the same numbering.
+// All calls have empty defaults. A run without a watcher does not pay for it. Ids are those of the program
+// that runs, which is a variant's if the call takes one.
 #include <cstdint>
 #include <span>
 

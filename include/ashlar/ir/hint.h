@@ -27,12 +27,12 @@ struct Hint {
 
 std::string_view hint_name(HintKind);
 inline bool of_launch(HintKind k) { return k <= HintKind::worker_warps; }
-// "a power of two from 1 to 16 as cluster": what was expected in the place of a value that the chip does not take. Empty: it
-// takes it.
+// "a power of two from 1 to 16 as cluster": what was expected instead of a value that the chip does not
+// take. Empty if it takes the value.
 std::string hint_expected(const Hint&);
 std::string text(const Hint&);  // "occupancy 2 for sm_90"
 
-// One of a schedule: about the launch that computes `stage`, or about the elements of a buffer that this launch loads or
+// A hint in a schedule: about the launch that computes `stage`, or about the elements of a buffer that this launch loads or
 // stores.
 struct TileHint {
   Hint hint;

@@ -4,12 +4,12 @@
 // attached to the buffer or loop that they are about, so they are copied, renamed and dropped with it. The verifier checks them
 // between passes; a finished kernel has none.
 //
-//   flatten     writes them all, but for the slots, which `pipeline` adds
+//   flatten     writes all of them except slots, which `pipeline` adds
 //   launches    reads nests, points, parts and combinations       (KStmt::nest, BufferFacts)
 //   pipeline    reads rings                                       (KFor::ring)
 //   synchronize reads rings, slots, groups and shared places      (KStore::group)
 //   registers   reads fragments, and the lines of allocs
-//   carry       and the other passes over recurrences read which buffers these are in
+//   carry       and the other passes over recurrences read which buffers hold their values
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Lowering: from a scheduled program to one flat kernel that a back end translates one to one.
-//
-// Passes run in the order of a table (src/lower/lower.cpp):
+// Lowering: from a scheduled program to one flat kernel that a back end translates one to one. Passes run in the order of a
+// table (src/lower/lower.cpp):
 //
 //   dropped     components that lack a dimension are stored by a block of their own     Program -> Program
 //   parts       a reduction over threads gets parts and their combination               Program -> Program
@@ -10,21 +9,23 @@
 //   flatten     boxes become storage, blocks become guarded stores to flat addresses    Program -> Kernel
 //   launches    nests with loops bound to blocks and threads become launches
 //   pipeline    the loads of a pipelined loop run ahead, into a ring
-//   synchronize barriers of warps and blocks, where a thread may touch what another one has touched
+//   synchronize warp and block barriers, where threads may access the same elements
+//   idle blocks blocks that would store nothing end at once
 //   tables      unrolled loops that pick indices from a constant become their iterations
-//   interior    vectors whose lanes are all active and inside get a version without masks and clamps
-//   whole tiles steps of a product by collective calls get a version without conditions
+//   interior    vectors whose lanes are all active and in bounds get a version without masks and clamps
+//   whole tiles steps of a product that uses collective calls get a version without conditions
 //   guards      a condition is tested at the outermost loop where it is known, or becomes a bound of its loop
-//   remainders  a remainder of a value that lies near its period becomes a choice
-//   strides     rows of an argument that may have gaps get a version for those that have none
+//   remainders  a remainder of a value that lies within a period of its range becomes a select
+//   strides     nests over rows of an argument that may have gaps get a version for rows without gaps
 //   conversions a float that becomes an integer and is clamped is converted once
 //   math        functions become polynomials, narrow floats compute in f32
 //   vectorize   a vectorized loop becomes vector expressions; conditions on lanes become masks
-//   unroll      an unrolled loop becomes its iterations
+//   unroll      an unrolled loop becomes copies of its body
 //   constants   elements of constants at known addresses become numbers
 //   tidy        loops of one iteration, decided conditions and empty bodies disappear
-//   spare lanes the lanes of a temporary past the end of a row are stored like the rest
+//   spare lanes vectors of a temporary that reach past the end of a row lose their masks
 //   registers   the contract of Scope::registers: constant addresses that fit the register file
+//   counters    slots of a ring are counted instead of computed by a remainder
 //   first steps the first steps of a recurrence get a loop of their own
 //   carry       what later steps of a recurrence read stays in registers
 //   scans       steps that combine by an operator that associates are computed a vector at a time
@@ -32,9 +33,8 @@
 //
 // From `flatten` on, the kernel carries facts about its buffers, loops and stores (ir/lowering.h); none of them remain after
 // the last pass. A program with variants is lowered once for each, and their kernels become the arms of one `if`.
-//
-// Lowering is total on programs that a Schedule accepted. Only one thing can still be refused, because it depends on the
-// target: a buffer in Scope::registers or Scope::stack that does not fit, at the line that put it there.
+// A program that a Schedule accepted is refused only for what depends on the target or shows in the flat form, at the line
+// that asked for it: a buffer that does not fit its scope, or asynchronous copies of loads that are not plain copies.
 //
 //   ir::Program p = ...;  analysis::derive_regions(p);
 //   ir::Kernel k = lower(p, {.vector_bits = 512, .vector_registers = 32});

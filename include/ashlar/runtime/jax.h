@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Operators of JAX over the C entries of kernels: what the C that a generator writes (-e jax) consists of. Callers do not
+/* JAX operators that call the C entries of kernels; the C that a generator writes (-e jax) uses them. Callers do not
  * include it. The header of XLA's typed FFI comes from the user's jaxlib (jax.ffi.include_dir()).
  *
- * A handler takes its inputs and scalars as operands in the order of the kernel's arguments, and its outputs as results. All of
- * them may have further dimensions in front, those of a batch (jax.vmap with vmap_method="expand_dims"): the same number of
- * them each, in which an operand has the extent 1 where it is the same for the whole batch. The kernel then runs for each
- * element.
+ * A handler takes its inputs and scalars as operands in the order of the kernel's arguments, and its outputs as results.
+ * All may have the same number of leading batch dimensions (jax.vmap with vmap_method="expand_dims"). An operand has the
+ * extent 1 in the batch dimensions along which it does not change. The kernel then runs once for each element of the
+ * batch.
  *
  *   x [5, 1, M, N]   w [1, 3, N]   beta [5, 1]   y [5, 3, M]        15 calls
  */
@@ -27,11 +27,11 @@ typedef struct ashlar_jax_call {
   ashlar_tensor tensors[ASHLAR_ABI1_MAX_ARGUMENTS];
   ashlar_kit_number numbers[ASHLAR_ABI1_MAX_ARGUMENTS];
   int64_t steps[ASHLAR_ABI1_MAX_ARGUMENTS][ASHLAR_JAX_BATCH]; /* bytes to the next element of the batch; 0: the same one */
-  void* copies[ASHLAR_ABI1_MAX_ARGUMENTS];                    /* of elements that are not aligned as the kernel asks */
+  void* copies[ASHLAR_ABI1_MAX_ARGUMENTS];                    /* of elements that are less aligned than the kernel requires */
   int64_t batch[ASHLAR_JAX_BATCH];
   int32_t batch_rank;
   XLA_FFI_Error_Code code;
-  char text[600]; /* why it fails; empty: it does not */
+  char text[600]; /* the error; empty: none */
 } ashlar_jax_call;
 
 static inline int ashlar_jax_type(XLA_FFI_DataType type) { /* ASHLAR_F32, or 0 */
@@ -200,9 +200,9 @@ typedef struct ashlar_jax_threads {
   XLA_FFI_ExecutionContext* ctx;
 } ashlar_jax_threads;
 
-/* A loop whose slots are handed out one by one to whoever comes: the thread that waits for it, and tasks of XLA's. That thread
- * waits for slots that have begun, and for no task that has not, so a pool whose threads all wait goes on. Who comes too late
- * finds no slot; the last one frees the loop. */
+/* A loop whose slots are handed out one by one to the calling thread and to tasks in XLA's pool. The calling thread waits
+ * for slots that have begun, never for tasks that have not, so a pool whose threads all wait makes progress. A task that
+ * comes too late finds no slot; the last one to finish frees the loop. */
 typedef struct ashlar_jax_loop {
   int (*body)(void* closure, int32_t slot);
   void* closure;
@@ -264,7 +264,7 @@ static inline int ashlar_jax_parallel_for(void* user, int32_t count, int (*body)
   for (int32_t k = 1; k < count; ++k) {
     __atomic_add_fetch(&loop->holders, 1, __ATOMIC_RELAXED);
     if (!ashlar_jax_failed(threads->api, threads->api->XLA_FFI_ThreadPool_Schedule(&args))) continue;
-    ashlar_jax_let_go(loop); /* the slots are run by those that there are */
+    ashlar_jax_let_go(loop); /* the threads that are there run the slots */
     break;
   }
   ashlar_jax_work(loop);
@@ -276,7 +276,7 @@ static inline int ashlar_jax_parallel_for(void* user, int32_t count, int (*body)
   return result;
 }
 
-/* The context of the calls: as many threads as XLA has for one operator; one where it has no pool. */
+/* The context of the calls: as many threads as XLA has for one operator; one if it has no pool. */
 static inline void ashlar_jax_context(const ashlar_jax_threads* threads, ashlar_context* context) {
   int64_t count = 1;
   XLA_FFI_ThreadPool_NumThreads_Args args;

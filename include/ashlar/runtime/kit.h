@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The form in which a kernel goes into a kit: a function from inputs to newly made outputs. The generator writes one
+/* How a kit sees a kernel: a function from inputs to newly allocated outputs. The generator writes one
  * ashlar_kit_op for each kernel (-e torch, -e python, -e jax, -e onnxruntime); ashlar/runtime/torch.h, python.h, jax.h and
  * onnxruntime.h turn it into a function of the framework. */
 #ifndef ASHLAR_RUNTIME_KIT_H
@@ -51,8 +51,8 @@ static inline int64_t ashlar_kit_bytes(const ashlar_tensor* t) { /* of a dense t
   return bytes;
 }
 
-/* Memory of a dense tensor that has the alignment which the kernel asks for: its own, or else *copy, to be freed, of an input
- * with its elements. Returns 0, or 1 where there is no memory. */
+/* Gives a dense tensor the alignment that the kernel requires: its memory stays, or becomes *copy, which the caller frees and
+ * which for an input holds its elements. Returns 0, or 1 if there is no memory. */
 static inline int ashlar_kit_align(const ashlar_kit_argument* a, ashlar_tensor* t, void** copy) {
   const int64_t bytes = ashlar_kit_bytes(t);
   if (a->align == 0 || (uintptr_t)t->data % (uintptr_t)a->align == 0 || bytes == 0) return 0;
@@ -63,7 +63,7 @@ static inline int ashlar_kit_align(const ashlar_kit_argument* a, ashlar_tensor* 
   return 0;
 }
 
-/* What a call that failed says. */
+/* The message of a failed call. */
 static inline void ashlar_kit_message(const ashlar_kit_op* op, int code, const ashlar_error* error, char* text, size_t room) {
   ashlar_error_text(error, text, room);
   if (text[0] == 0) snprintf(text, room, "%s: %s", op->name, ashlar_code_name(code));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Operators of ONNX Runtime over the C entries of kernels: what the C that a generator writes (-e onnxruntime) consists of.
- * Callers do not include it. onnxruntime_c_api.h comes from the user's installation; of its functions those of version 17 are
+/* ONNX Runtime operators that call the C entries of kernels; the C that a generator writes (-e onnxruntime) uses them.
+ * Callers do not include it. onnxruntime_c_api.h comes from the user's installation; only its functions of version 17 are
  * used, so that a library runs in all releases from 1.17 on.
  *
- * Inputs and outputs are those of the kernel, in its order. Scalars, and extents that no input tells, are attributes.
+ * Inputs and outputs are those of the kernel, in its order. Scalars, and extents that no input determines, are attributes.
  */
 #ifndef ASHLAR_RUNTIME_ONNXRUNTIME_H
 #define ASHLAR_RUNTIME_ONNXRUNTIME_H
@@ -33,7 +33,7 @@ typedef struct ashlar_ort_call {
   OrtKernelContext* context;
   ashlar_tensor tensors[ASHLAR_ABI1_MAX_ARGUMENTS];
   ashlar_kit_shape shapes[ASHLAR_ABI1_MAX_ARGUMENTS];
-  void* copies[ASHLAR_ABI1_MAX_ARGUMENTS]; /* of memory that is not aligned as the kernel asks */
+  void* copies[ASHLAR_ABI1_MAX_ARGUMENTS]; /* of memory that is less aligned than the kernel requires */
   void* memory[ASHLAR_ABI1_MAX_ARGUMENTS]; /* of outputs: where they go */
 } ashlar_ort_call;
 

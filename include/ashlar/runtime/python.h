@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Functions of Python over the C entries of kernels: what the C that a generator writes (-e python) consists of. Callers do not
+/* Python functions that call the C entries of kernels; the C that a generator writes (-e python) uses them. Callers do not
  * include it. It keeps to Python's limited API of 3.11, so that one build serves all later releases.
  *
- * Arrays are what has the buffer protocol (NumPy's, memoryview, array) or DLPack's (__dlpack__); their memory is used as it is.
+ * An array is anything with the buffer protocol (NumPy, memoryview, array) or DLPack (__dlpack__). Its memory is not copied.
  * Results go to arrays that are given, or to new ones, which NumPy makes. The GIL is released while a kernel runs.
  */
 #ifndef ASHLAR_RUNTIME_PYTHON_H
@@ -108,7 +108,7 @@ static inline int ashlar_python_view(ashlar_python_call* c, int32_t n, PyObject*
   return -1;
 }
 
-/* numpy.empty(shape, type); where memory of another alignment is promised, a part of a larger one. */
+/* numpy.empty(shape, type), or an aligned part of a larger array if the kernel requires more alignment. */
 static inline PyObject* ashlar_python_empty(const ashlar_python_call* c, int32_t n) {
   const ashlar_kit_argument* a = &c->op->arguments[n];
   const char* type = ashlar_python_format(a->type);
@@ -171,7 +171,7 @@ static inline int ashlar_python_number(ashlar_python_call* c, int32_t n, PyObjec
   return -1;
 }
 
-/* Which object each argument is: positions first, then names. `out` is one array, or a tuple of them. */
+/* Assigns an object to each argument: positions first, then names. `out` is one array, or a tuple of them. */
 static inline int ashlar_python_bind(const ashlar_kit_op* op, PyObject* const* given, Py_ssize_t count, PyObject* names,
                                      PyObject** bound, PyObject** out) {
   const Py_ssize_t named = names == NULL ? 0 : PyTuple_Size(names);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* PyTorch operators over the C entries of kernels: what the C that a generator writes (-e torch) consists of. Callers do not
+/* PyTorch operators that call the C entries of kernels; the C that a generator writes (-e torch) uses them. Callers do not
  * include it.
  *
  * An operator is a boxed function of PyTorch's stable ABI: it takes its arguments from a stack of 64-bit values and leaves its
@@ -7,8 +7,8 @@
  * headers) are declared here and looked up when the library is loaded, so that it is built without PyTorch, serves every
  * release that has them, and can say which one is missing.
  *
- * Invariant: a failure leaves no handle behind, and becomes an exception in PyTorch's own way (aoti_torch_check); nothing of
- * the frames here has to be unwound. The C is compiled with -fexceptions.
+ * Invariant: a failure leaves no handle behind, and becomes an exception by PyTorch's own means (aoti_torch_check). The
+ * frames here own nothing that unwinding must release. The C is compiled with -fexceptions.
  */
 #ifndef ASHLAR_RUNTIME_TORCH_H
 #define ASHLAR_RUNTIME_TORCH_H
@@ -58,13 +58,13 @@ typedef void (*ashlar_torch_boxed)(uint64_t* stack, uint64_t inputs, uint64_t ou
   F(int32_t, aoti_torch_dtype_bool, (void))                                                                                \
   F(int32_t, aoti_torch_dtype_float8_e4m3fn, (void))                                                                       \
   F(int32_t, aoti_torch_dtype_float8_e5m2, (void))
-/* From PyTorch 2.10 on: its threads, and the memory of an input without a copy of what is shared until it is written. */
+/* From PyTorch 2.10 on: its threads, and access to an input without triggering a copy on write. */
 #define ASHLAR_TORCH_LATER(F)                                                                                            \
   F(int32_t, torch_get_num_threads, (uint32_t*))                                                                         \
   F(int32_t, torch_parallel_for,                                                                                         \
     (int64_t begin, int64_t end, int64_t grain, void (*body)(int64_t begin, int64_t end, void* closure), void* closure)) \
   F(int32_t, torch_get_const_data_ptr, (ashlar_torch_handle, const void**))
-/* In the library of a PyTorch with CUDA; the allocator from 2.10 on. */
+/* Only in a PyTorch with CUDA; the allocator from 2.10 on. */
 #define ASHLAR_TORCH_CUDA(F)                                                             \
   F(int32_t, aoti_torch_get_current_cuda_stream, (int32_t device_index, void** stream))  \
   F(int32_t, aoti_torch_create_cuda_guard, (int32_t device_index, ashlar_torch_handle*)) \
@@ -80,12 +80,12 @@ static struct {
   ASHLAR_TORCH_CUDA(ASHLAR_TORCH_FIELD)
 #undef ASHLAR_TORCH_FIELD
   int32_t cpu, cuda;                    /* device types */
-  uint16_t type_of[ASHLAR_TORCH_TYPES]; /* PyTorch's number of a type: ASHLAR_F32; 0: no kernel takes it */
-  char status[400];                     /* why the operators are not there; empty: they are */
+  uint16_t type_of[ASHLAR_TORCH_TYPES]; /* by PyTorch's number of a type: ASHLAR_F32, …; 0: no kernel takes it */
+  char status[400];                     /* why the operators could not be registered; empty: they were */
 } ashlar_torch;
 
 /* ---- what the generator writes ------------------------------------------------------------------------------------- */
-typedef struct ashlar_torch_op { /* an operator, and beside it the one that takes its outputs: mine::f and mine::f.out */
+typedef struct ashlar_torch_op { /* an operator and its variant that takes the outputs: mine::f and mine::f.out */
   ashlar_kit_op kit;
   const char *ns, *schema, *out_schema;
 } ashlar_torch_op;
@@ -97,7 +97,7 @@ typedef struct ashlar_torch_call { /* at most as many arguments as a descriptor 
   ashlar_kit_number numbers[ASHLAR_ABI1_MAX_ARGUMENTS];
   ashlar_torch_handle handles[ASHLAR_ABI1_MAX_ARGUMENTS]; /* NULL: none */
   ashlar_kit_shape shapes[ASHLAR_ABI1_MAX_ARGUMENTS], strides[ASHLAR_ABI1_MAX_ARGUMENTS];
-  char text[600]; /* why it fails; empty: it does not */
+  char text[600]; /* the error; empty: none */
 } ashlar_torch_call;
 
 static inline int32_t ashlar_torch_type_number(int type) { /* of PyTorch */
@@ -360,7 +360,7 @@ static inline void ashlar_torch_implement(const ashlar_torch_op* op, const char*
     snprintf(ashlar_torch.status, sizeof ashlar_torch.status, "PyTorch refuses the function of %s::%s for %s", op->ns,
              op->kit.name, key);
 }
-/* Another overload of an operator with the function of its library for the processor or for CUDA: without a derivative. */
+/* Another overload of an operator, without a derivative, that calls its function for the processor or for CUDA. */
 static inline void ashlar_torch_add_plain(const char* ns, const char* name, const char* schema, const char* key,
                                           ashlar_torch_boxed f) {
   ashlar_torch_handle library = NULL;
@@ -371,7 +371,7 @@ static inline void ashlar_torch_add_plain(const char* ns, const char* name, cons
       ashlar_torch.aoti_torch_library_impl(library, name, f) != 0)
     snprintf(ashlar_torch.status, sizeof ashlar_torch.status, "PyTorch refuses the operator %s::%s", ns, name);
 }
-/* What the Python module of the operator asks: is it there, and is it the one that the module was made for? */
+/* For the Python module of the operator: is it registered, and is it the one that the module was made for? */
 static inline const char* ashlar_torch_status(const ashlar_torch_op* op, const char* schema) {
   if (ashlar_torch.status[0] == 0 && strcmp(schema, op->schema) != 0)
     snprintf(ashlar_torch.status, sizeof ashlar_torch.status, "the module was made for %s, and the library has %s", schema,

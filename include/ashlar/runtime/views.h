@@ -5,8 +5,8 @@
 //
 //   float a[4][8];
 //   std::vector<float> b(8), y(4);
-//   mine::row_norm(a, b, y);                  throws an ashlar::views::Error, with the runtime's message, if the call is
-//   refused if (auto done = mine::row_norm(std::nothrow, a, b, y); !done) std::puts(done.text().c_str());
+//   mine::row_norm(a, b, y);                  throws an ashlar::views::Error with the runtime's message, if refused
+//   if (auto done = mine::row_norm(std::nothrow, a, b, y); !done) std::puts(done.text().c_str());
 //   ashlar::views::View<float, 2> v(data, {4, 8}, {16, 1});       4 rows of 8 elements, 16 apart
 //
 // C arrays, anything with data() and size() (std::vector, std::array, std::span), std::mdspan, and the matrices and maps of

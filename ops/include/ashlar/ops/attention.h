@@ -31,7 +31,7 @@ struct AttentionOptions {
   // divides adds the exponentials before they are rounded. For `attention` only.
   bool rounded = false;
   // Exponentials may be the target's approximations of 2^x (docs/ir.md, "Approximations"), with the scale and log2 e as one
-  // factor. Each has a relative error of at most 2^-21 + 2^-22 |scale score|, and is 0 below 2^-125. Of `attention`.
+  // factor. Each has a relative error of at most 2^-21 + 2^-22 |scale score|, and is 0 below 2^-125. For `attention` only.
   bool approximate = false;
 };
 
