@@ -12,8 +12,8 @@
 namespace ashlar::generator {
 
 const char* const options_help =
-    "  -g, --generator NAME    the generator to run; may be left out where there is only one\n"
-    "  --prefer NAME           where -g is left out and there are several, this one; what it is called by is -f\n"
+    "  -g, --generator NAME    the generator to run; may be left out if there is only one\n"
+    "  --prefer NAME           the generator to run if -g is left out and there are several; -f still names the C symbol\n"
     "  -f, --function NAME     the C symbol; default: the generator's name\n"
     "  -o, --output DIR        where files go; default: the current folder\n"
     "  -e, --emit KIND[,KIND]  what to write, or KIND=PATH for one exact file, - for standard output;\n"
@@ -23,18 +23,18 @@ const char* const options_help =
     "  NAME=VALUE              a parameter of the generator; NAME@TARGET=VALUE: for one of several targets\n"
     "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule();\n"
-    "                          of several targets TARGET=FILE for one, may be given for each\n"
+    "                          TARGET=FILE replays it for one of several targets; may be given for each\n"
     "  --size SYMBOL=N         the size at which -e explain and html count; may be given for each symbol\n"
-    "  --draw SYMBOL=N         the size of the run that -e html draws; others are chosen, and small\n"
-    "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
-    "  --backward FUNCTION     instead of what the generator computes, its derivative, for the FUNCTION of another run\n"
-    "  --namespace NAME        of the operators that -e torch and -e jax register, and of the function of -e cpp\n"
+    "  --draw SYMBOL=N         a size of the run that -e html draws; by default small sizes are chosen\n"
+    "  --diff FILE FILE        prints the differences of two saved schedules, as C++; exit code 4 if there are any\n"
+    "  --backward FUNCTION     makes the derivative of what the generator computes, which is FUNCTION in another run\n"
+    "  --namespace NAME        the namespace of the operators of -e torch and -e jax, and of the function of -e cpp\n"
     "  --trace                 prints each schedule step and what it changed in the program\n"
-    "  --quiet                 no notes on stderr of what will be slow or was chosen\n"
+    "  --quiet                 omits the notes on stderr about what will be slow or was chosen\n"
     "  --time-passes           prints the CPU milliseconds of each pass\n"
     "  --list                  prints the generators by group, with what each computes\n"
     "  --list-targets          prints the targets and their features\n"
-    "  --completion SHELL      prints what bash, zsh or fish reads to complete the command line of this program\n"
+    "  --completion SHELL      prints a completion script for bash, zsh or fish\n"
     "  --man                   prints this help as a man page\n"
     "  --help, --version       -g NAME --help: that generator's parameters, and its arguments for the values given\n";
 
