@@ -75,8 +75,8 @@ Group reductions() {
        "of the parts are added, each is multiplied by `rescale(maximum of the part, maximum of all)`. `roll` then computes "
        "maximum and sums in one pass, a part at a time.",
        "The terms are one stage, the only reader of the maximum. Its readers are sums of parts of it, or of products with it. "
-       "For each of them, one stage adds up the parts; there are as many as of the maximum. Each part of the maximum has the "
-       "terms of the same part of the sums, so no term exceeds it. `rescale` is tested on sample values, not proved.",
+       "One stage adds up the parts of each sum; there are as many parts as of the maximum. A part of the maximum covers the "
+       "same terms as that part of the sums, so no term exceeds it. `rescale` is tested on sample values, not proved.",
        on<Weights>([](Weights& p, Schedule& s, Show& show) {
          const Tensor &top = p.top, &e = p.e, &total = p.total;
          REFUSED(s[e].rebase(top, [](Expr old, Expr now) { return exp(old - now); }));
