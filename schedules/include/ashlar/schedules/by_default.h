@@ -12,7 +12,7 @@
 //
 // It handles every program. Each step is proved as if a user had written it. If a step is refused, the scheduler tries the next
 // best one and records that in its choices. Stages that already have a schedule are left alone, so schedule a stage by hand
-// before this call. Results do not change, except for the rounding of regrouped sums (`regroup`).
+// before this call. Results do not change, except for the rounding of sums (`regroup`, `tensor_cores`).
 #include <cstdint>
 #include <string>
 #include <vector>

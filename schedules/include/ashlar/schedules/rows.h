@@ -17,8 +17,8 @@
 //
 // A result without the last dimension (argmax, a norm) only has loops over rows. Sums are regrouped, so floats round
 // differently than without a schedule. A reduction that must not be regrouped (strict_sum) keeps its serial loop. Correct for
-// every extent. Refused: an empty list, `dims` beyond those of the result, a
-// scatter, a recurrence, a GPU.
+// every extent. Refused: an empty list, `dims` beyond those of the result, a scatter, a recurrence, a
+// GPU.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
