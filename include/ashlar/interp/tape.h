@@ -106,7 +106,7 @@ class Tape {
 
   std::vector<Node> nodes_;
   std::vector<int> operands_;
-  std::vector<std::uint32_t> steps_;  // the nodes that are no constants, in order
+  std::vector<std::uint32_t> steps_;  // the nodes that are not constants, in order
   Slots* slots_ = nullptr;
   Memory* memory_ = nullptr;
   bool lazy_ = false;

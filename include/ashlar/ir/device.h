@@ -6,7 +6,7 @@
 //   Sync        one synchronization operation: barriers of blocks and warps, mbarriers with a phase and a byte count, commit
 //               groups, fences between the generic and the asynchronous proxy.
 //   Intrinsic   what a call means: its operands (type, shape, which thread holds what, by which path, when complete) and a
-//               formula over them, as a stage has one. Where there is none, a native function of the interpreter.
+//               formula over them, like that of a stage. Without one, a native function of the interpreter.
 //   Call        an intrinsic with its operands: a buffer and an address in it, a value, a tensor map or an mbarrier.
 //
 // Invariant: a sync or a call is *collective* over a group of aligned threads, whose number is its width. All threads of the

@@ -120,7 +120,7 @@ struct KPrefetch {
 
 struct KLaunch : Launch {
   KBody body;  // what each thread runs
-  // For a target with tiles, in the place of a body: what each block runs (ir/tile.h), the buffers that its tensors are, and
+  // For a target with tiles, instead of a body: what each block runs (ir/tile.h), the buffers of its tensors, and
   // the values of its parameters. An index is passed in 32 bits, in which the host checks that it fits.
   std::shared_ptr<const tile::Kernel> tile = {};
   std::vector<Id> tensors = {};
@@ -212,7 +212,7 @@ struct Kernel {
   std::vector<AlignmentArg> alignments;   // those that a choice of the host asks for
   std::map<Id, Buffer> argument_buffers;  // shapes, facts and alignment, which entry checks
   std::map<Id, KBuffer> buffers;
-  std::map<Id, Intrinsic> intrinsics;  // what the calls call
+  std::map<Id, Intrinsic> intrinsics;  // those that calls name
   std::map<Id, TensorMap> tensor_maps;
   KBody body;
   std::vector<Expr> assumptions;

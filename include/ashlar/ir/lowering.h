@@ -42,7 +42,7 @@ class Boxed {
   const T& operator*() const { return *value_; }
   T* operator->() { return value_.get(); }
   const T* operator->() const { return value_.get(); }
-  T& made() {  // makes one where there is none
+  T& made() {  // makes one if there is none
     if (!value_) value_ = std::make_unique<T>();
     return *value_;
   }

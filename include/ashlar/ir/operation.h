@@ -49,7 +49,7 @@ enum class Neutral : std::uint8_t {
   zero,
   one,
   ones,    // all bits; true
-  lowest,  // of the type: minus infinity, or the lowest number where it has none
+  lowest,  // of the type: minus infinity, or the lowest number if it has none
   highest,
 };
 

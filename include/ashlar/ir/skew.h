@@ -10,7 +10,7 @@
 //
 // (t, i) -> (t, s) is one to one; s reaches points outside i's extent, and blocks skip those. If t and i are split later, the
 // values follow. A tight loop over t, over s, or over a part of one of them that a split made, has only iterations from which
-// the inner loops can reach a point, insofar as outer loops fix the other axis.
+// the inner loops can reach a point; this is exact if outer loops fix the other axis.
 #include <vector>
 
 #include <ashlar/ir/program.h>

@@ -16,7 +16,7 @@
 //   Reduce, Scan               along one dimension, by a region: a combiner as a list of statements over scalars
 //   Load, Store                through a view, at the number of a tile
 //   Gather, Scatter            at offsets of elements, under a mask
-//   Atomic                     combines with what is at offsets of elements, whichever these are
+//   Atomic                     combines with the elements at any offsets, which may be equal
 //
 // Invariant: a tensor is read, written or combined into: one of these in a kernel. Two blocks never write the same element,
 // and may combine into one by the same operator. So neither the order of memory operations nor the order of blocks is
@@ -92,7 +92,7 @@ struct View {
   Id tensor = 0;
   std::vector<std::int64_t> tile;  // powers of two
   Outside outside = Outside::unspecified;
-  // Along each dimension: the elements first, first + step, ... alone, of which tiles are made. Empty: all elements.
+  // Along each dimension: tiles consist of the elements first, first + step, ... only. Empty: all elements.
   struct Every {
     std::int64_t step = 1, first = 0;
     friend bool operator==(const Every&, const Every&) = default;

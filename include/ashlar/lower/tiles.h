@@ -43,7 +43,7 @@ struct TileLaunch {
 };
 
 // A stage that is computed at the root and is not an argument: it lies in memory between launches, dense and row-major, and its
-// buffer stands among the tensors of those that store and read it.
+// buffer is among the tensors of the launches that store and read it.
 struct TileTemporary {
   ir::Id buffer = 0;
   std::vector<Expr> begin, extents;  // its box, over symbols

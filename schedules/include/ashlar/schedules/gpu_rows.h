@@ -27,7 +27,7 @@ namespace ashlar::schedules {
 struct GpuRowsOptions {
   int dims = -1;    // the leading dimensions of the result that count rows; -1: those of the reductions
   int threads = 0;  // along a row; 0: a quarter of its length if that is known, from 32 to 256 (or the device's limit)
-  int rows = 0;     // rows of a block; 0: so many that it has 256 threads, or as many as the device allows
+  int rows = 0;     // rows of a block; 0: as many as give it 256 threads, or the device's limit
 };
 
 void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOptions& o = {}, Where where = Where::current());

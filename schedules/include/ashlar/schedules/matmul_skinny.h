@@ -24,7 +24,7 @@ namespace ashlar::schedules {
 
 struct SkinnyOptions {
   int tile_i = 4;      // rows of a register tile: all rows, or a part of them
-  int tile_j = 0;      // registers of one row of a tile; 0: so many that half of the registers hold the tile, at most 8
+  int tile_j = 0;      // registers of one row of a tile; 0: as many as fit the tile into half of the registers, at most 8
   int block_k = 0;     // rows of B that are read together; 0: 8
   int block_j = 1024;  // columns for one thread
   int part_k = 0;      // rows of B for one thread, a multiple of block_k; 0: all

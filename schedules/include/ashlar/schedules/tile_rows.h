@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // tile_rows: schedules operators on rows for a target with tiles (docs/tiles.md), in one launch: reductions over the last
-// dimensions, and what is computed from them for each element. List the stages in the order of computation; the last one is the
+// dimensions, and elementwise stages that use them. List the stages in the order of computation; the last one is the
 // result.
 //
 //   auto y = ops::softmax(x);
