@@ -4,7 +4,7 @@
 #
 # ashlar_add_library(<name> FROM <generator> [GENERATOR <registered name>] [FUNCTION <c symbol>] [PARAMS <key>=<value>...]
 #                    [TARGETS <target>...] [BACKEND llvm|c] [EMIT <kind>...]
-#                    [SHARED] [NAMESPACE <C++ namespace>] [LINE_TABLES ON|OFF])
+#                    [SHARED] [NAMESPACE <C++ namespace>] [LINE_TABLES ON|OFF] [PROFILE ON|OFF])
 #   A static library, or with SHARED (on ELF systems) a shared one that holds the runtime, that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR (where
 #   there are several) and FUNCTION are <name> where they are left out; TARGETS is what the project is built for (in a cross build: what the toolchain file
 #   says), on x86-64 the levels x86-64-v4, x86-64-v3 and x86-64, of which each call runs the best that the processor has; TARGETS_FILE names files with processors of one's own. With several TARGETS (processors of one architecture,
@@ -13,7 +13,7 @@
 #   generator writes C99, which the project's own C compiler and flags make the library of (one target, a processor; no LLVM is needed). EMIT names
 #   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain, html); their folder is the target property
 #   ASHLAR_DIRECTORY. With NAMESPACE there is <function>.hpp too, with the function for C++17, on views (docs/kits.md). LINE_TABLES maps the code to the lines of algorithm and schedule, for debuggers and profilers; left out, builds of
-#   the configurations Debug and RelWithDebInfo have it.
+#   the configurations Debug and RelWithDebInfo have it. With PROFILE the code records times, calls and bytes of its stages (docs/profiling.md).
 #
 # ashlar_add_op(<name> OP <operator> [PARAMS <key>=<value>...] [PROLOGUE <operator>...] [EPILOGUE <operator>...]
 #               [FUNCTION <c symbol>] [TARGETS <target>...] and what else ashlar_add_library takes)
@@ -103,10 +103,10 @@ function(ashlar_launched_here targets)
 endfunction()
 
 function(ashlar_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "FROM;GENERATOR;FUNCTION;NAMESPACE;BACKEND;LINE_TABLES" "PARAMS;TARGETS;TARGETS_FILE;EMIT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "FROM;GENERATOR;FUNCTION;NAMESPACE;BACKEND;LINE_TABLES;PROFILE" "PARAMS;TARGETS;TARGETS_FILE;EMIT")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ashlar_add_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}; valid: FROM, GENERATOR, FUNCTION, PARAMS, "
-                        "TARGETS, TARGETS_FILE, NAMESPACE, BACKEND, EMIT, LINE_TABLES, SHARED")
+                        "TARGETS, TARGETS_FILE, NAMESPACE, BACKEND, EMIT, LINE_TABLES, PROFILE, SHARED")
   endif()
   if(arg_SHARED AND (NOT UNIX OR APPLE))
     message(FATAL_ERROR "ashlar_add_library(${name}): SHARED is for systems with ELF (Linux), and this is ${CMAKE_SYSTEM_NAME}")
@@ -164,6 +164,12 @@ function(ashlar_add_library name)
     set(lines --line-tables)
   elseif(DEFINED arg_LINE_TABLES)
     set(lines "")
+  endif()
+  if(arg_PROFILE AND arg_BACKEND STREQUAL "c")
+    message(FATAL_ERROR "ashlar_add_library(${name}): PROFILE is for code that LLVM makes; BACKEND c cannot record itself")
+  endif()
+  if(arg_PROFILE)
+    list(APPEND lines --profile)
   endif()
   list(JOIN arg_TARGETS "," targets)
   set(files "")
@@ -256,7 +262,7 @@ function(ashlar_add_library name)
 endfunction()
 
 function(ashlar_add_op name)
-  set(one FUNCTION NAMESPACE BACKEND LINE_TABLES)  # passed on, and so is SHARED
+  set(one FUNCTION NAMESPACE BACKEND LINE_TABLES PROFILE)  # passed on, and so is SHARED
   set(several TARGETS TARGETS_FILE EMIT)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "OP;${one}" "PARAMS;PROLOGUE;EPILOGUE;${several}")
   set(unknown ${arg_UNPARSED_ARGUMENTS})
@@ -273,7 +279,7 @@ function(ashlar_add_op name)
   if(unknown)
     list(JOIN unknown " " unknown)
     message(FATAL_ERROR "ashlar_add_op(${name}): unknown arguments ${unknown}; expected OP, PARAMS KEY=VALUE, PROLOGUE, EPILOGUE, FUNCTION, "
-                        "TARGETS, TARGETS_FILE, BACKEND, EMIT, LINE_TABLES, SHARED")
+                        "TARGETS, TARGETS_FILE, BACKEND, EMIT, LINE_TABLES, PROFILE, SHARED")
   endif()
   if(NOT arg_OP)
     message(FATAL_ERROR "ashlar_add_op(${name}): OP is missing: the name of an operator, as ashlar-ops --list has it")

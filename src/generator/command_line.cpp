@@ -22,6 +22,7 @@ const char* const options_help =
     "  --targets FILE          adds the processors and features of a JSON file; may be given several times\n"
     "  NAME=VALUE              a parameter of the generator; NAME@TARGET=VALUE: for one of several targets\n"
     "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
+    "  --profile               has the code record times, calls and bytes of its stages (docs/profiling.md); processors alone\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule();\n"
     "                          TARGET=FILE replays it for one of several targets; may be given for each\n"
     "  --size SYMBOL=N         the size at which -e explain and html count; may be given for each symbol\n"
@@ -136,8 +137,9 @@ std::vector<std::string> option_names() {
 }
 
 bool takes_value(const std::string& option) {
-  static const std::vector<std::string> without = {"--line-tables",  "--trace", "--quiet", "--time-passes", "--list",
-                                                   "--list-targets", "--man",   "--help",  "--version",     "-h"};
+  static const std::vector<std::string> without = {
+      "--line-tables", "--profile", "--trace",   "--quiet", "--time-passes", "--list", "--list-targets",
+      "--man",         "--help",    "--version", "-h"};
   const std::vector<std::string> all = option_names();
   return std::find(all.begin(), all.end(), option) != all.end() &&
          std::find(without.begin(), without.end(), option) == without.end();
@@ -163,6 +165,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("--backward", c.of);
   app.add_option("--namespace", c.ns);
   app.add_flag("--line-tables", c.line_tables);
+  app.add_flag("--profile", c.profile);
   app.add_flag("--trace", c.trace);
   app.add_flag("--time-passes", c.time_passes);
   app.add_flag("--quiet", c.quiet);

@@ -27,7 +27,7 @@ class UsageError : public std::exception {
 struct CommandLine {
   bool help = false, version = false, list = false, list_targets = false, man = false;
   std::string completion;  // the shell that it is for; empty: not asked
-  bool time_passes = false, trace = false, line_tables = false, quiet = false, backward = false;
+  bool time_passes = false, trace = false, line_tables = false, profile = false, quiet = false, backward = false;
   std::string generator;  // empty: the only one there is
   std::string preferred;  // where `generator` is empty and there are several
   std::string function;   // empty: the generator's name

@@ -259,7 +259,7 @@ std::optional<std::string> kit_text(const Parts& p, OutputKind kind, const std::
   }
 }
 
-FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line_tables,
+FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line_tables, [[maybe_unused]] bool profile,
                    [[maybe_unused]] std::vector<PassTime>* times, Where where) {
   FileSet files;
   const auto of_tiles = [&](OutputKind kind) {  // written without LLVM
@@ -276,7 +276,8 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line
     std::vector<codegen::Variant> variants;
     for (std::size_t k = 0; k < p.parts.size(); ++k) variants.push_back({&p.kernels[k], p.parts[k].target});
     codegen::CacheUse use;
-    std::vector<std::string> code = codegen::emit_cached(variants, kinds, &seconds, {.line_tables = line_tables}, &use);
+    std::vector<std::string> code =
+        codegen::emit_cached(variants, kinds, &seconds, {.line_tables = line_tables, .profile = profile}, &use);
     for (std::size_t i = 0; i < code.size(); ++i) files.add(paths[i], std::move(code[i]));
     if (times && use.kind == codegen::CacheUse::Kind::hit)
       times->push_back({"code (cached)", 0});
@@ -390,6 +391,16 @@ auto traced(const TraceText& trace, ToolResult& result, F&& run) {
   }
 }
 
+// Code of processors records itself, and C does not.
+void require_profile(const CommandLine& c, const std::vector<Output>& outputs, const std::vector<Target>& targets) {
+  if (!c.profile) return;
+  for (const Output& o : outputs)
+    if (o.kind == OutputKind::c) throw UsageError("--profile: expected code that LLVM makes, found -e c");
+  for (const Target& t : targets)
+    if (t.is_gpu() || t.os() == "none")
+      throw UsageError(fmt::format("--profile: expected processors with an operating system, found {}", t.text()));
+}
+
 void require_namespace(const CommandLine& c, const std::vector<Output>& outputs) {
   for (const Output& o : outputs) {
     static constexpr OutputKind named[] = {OutputKind::torch, OutputKind::torch_python, OutputKind::jax, OutputKind::jax_python,
@@ -447,6 +458,7 @@ void generate(const CommandLine& c, ToolResult& result) {
       write_refused(until, page, outputs, result);
     };
   require_namespace(c, outputs);
+  require_profile(c, outputs, targets);
   options.backward = c.backward;
   Parts p;
   bool by_default = false;
@@ -486,7 +498,7 @@ void generate(const CommandLine& c, ToolResult& result) {
   if (c.time_passes) options.times = &times;
   require_one_interface(p, r.where);
   p.facts.params = joined_params(p.params, targets);
-  FileSet files = make_files(p, outputs, c.line_tables, options.times, r.where);
+  FileSet files = make_files(p, outputs, c.line_tables, c.profile, options.times, r.where);
   {
     PassTimer timer(options.times, "files");
     files.commit();

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -198,4 +199,80 @@ TEST_CASE("directives lead back to the file itself, at the right line") {
                                        " -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -g -O1 -I" INCLUDE " -c -o " +
                                        folder.file("made.o") + " " + folder.file("made.c"));
   CHECK(said == "");
+}
+
+namespace {
+
+// The block of docs/profiling.md that is marked so, line by line.
+std::vector<std::string> shown(const std::string& mark) {
+  std::istringstream in(contents(source_dir() + "/docs/profiling.md"));
+  std::vector<std::string> lines;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (inside && line == "```") return lines;
+    if (inside) lines.push_back(line);
+    if (line == "```" + mark) inside = true;
+  }
+  throw std::runtime_error("docs/profiling.md has no block that is marked " + mark);
+}
+
+// Addresses differ from build to build.
+std::string without_addresses(const std::string& text) {
+  std::string to;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    to += text[k];
+    if (text[k] != 'x' || k == 0 || text[k - 1] != '0') continue;
+    while (k + 1 < text.size() && std::isxdigit(static_cast<unsigned char>(text[k + 1]))) ++k;
+  }
+  return to;
+}
+
+}  // namespace
+
+TEST_CASE("gdb says what docs/profiling.md shows") {
+  std::vector<std::string> commands, expected;
+  for (std::string line : shown("gdb")) {
+    if (line.starts_with("$ ")) continue;
+    if (!line.starts_with("(gdb) ")) {
+      expected.push_back(line);
+      continue;
+    }
+    if (const std::size_t at = line.find("~/ashlar"); at != std::string::npos) line.replace(at, 8, source_dir());
+    commands.push_back(line.substr(6));
+  }
+  CHECK(commands.size() == 6);
+  CHECK(expected.size() == 9);
+  const std::string said = without_addresses(debugged(COMPILED, commands));
+  if (said.empty()) return;
+  CAPTURE(said);
+  std::size_t at = 0;
+  for (const std::string& line : expected) {
+    const std::size_t found = said.find("\n" + without_addresses(line) + "\n", at);
+    const bool there = found != std::string::npos || said.starts_with(without_addresses(line) + "\n");
+    CHECK_MESSAGE(there, line);
+    if (found != std::string::npos) at = found;
+  }
+}
+
+TEST_CASE("perf finds the lines that docs/profiling.md shows") {
+  const std::string perf = PERF;
+  if (perf.empty()) return skip::because("what perf shows", "perf was not found");
+  const test::TemporaryFolder folder;
+  const std::string data = folder.file("perf.data");
+  std::string said;
+  try {
+    test::shell(perf + " record -q -e cpu-clock -o " + data + " '" RECORDED "' repeat 400");
+    said = test::shell(perf + " report -i " + data + " --stdio --sort sym,srcline");
+  } catch (const std::exception& e) {
+    return skip::because("what perf shows", "perf does not record here: " + std::string(e.what()).substr(0, 200));
+  }
+  CAPTURE(said);
+  int lines = 0;
+  for (const std::string& line : shown("perf")) {
+    const std::size_t at = line.find("profile_gen.cpp:");
+    if (at == std::string::npos) continue;
+    CHECK_MESSAGE(has(said, line.substr(at)), line);
+    ++lines;
+  }
+  CHECK(lines == 4);
 }

@@ -3,21 +3,21 @@
 cmake_minimum_required(VERSION 3.22)
 set(allowed
   # C
-  calloc fprintf free getenv malloc memcmp memcpy memmove memset snprintf stderr strcmp strlen strncmp strtol vsnprintf
+  atexit calloc fclose ferror fopen fprintf fputc free fwrite getenv malloc memcmp memcpy memmove memset snprintf stderr strcmp strlen strncmp strtol vsnprintf
   # POSIX
   clock_gettime getauxval posix_memalign sigfillset sysconf sched_getaffinity sched_getcpu __sched_cpucount __errno_location
   # CUDA and Vulkan, opened when they are first asked for
   dlopen dlsym
   # pthread
   pthread_atfork pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_cond_signal pthread_cond_wait
-  pthread_create pthread_getaffinity_np pthread_setaffinity_np pthread_mutex_lock pthread_mutex_unlock pthread_sigmask
+  pthread_create pthread_getaffinity_np pthread_setaffinity_np pthread_mutex_lock pthread_mutex_unlock pthread_once pthread_sigmask
   # what compilers add
   _GLOBAL_OFFSET_TABLE_ __stack_chk_fail __fprintf_chk __snprintf_chk __vsnprintf_chk __isoc23_strtol __memcpy_chk)
 set(api
-  ashlar_abi1_call ashlar_abi1_prepare
+  ashlar_abi1_call ashlar_abi1_prepare ashlar_abi1_profile_enter ashlar_abi1_profile_leave
   ashlar_abi1_library_call ashlar_abi1_library_prepare ashlar_abi1_library_run ashlar_abi1_library_workspace_bytes
   ashlar_abi1_cuda_begin ashlar_abi1_cuda_end ashlar_abi1_cuda_run ashlar_abi1_cuda_settle
-  ashlar_code_name ashlar_cpu_feature_name ashlar_cuda_multiprocessors ashlar_cpu_missing ashlar_default_context ashlar_error_text ashlar_last_error ashlar_set_allocator ashlar_set_pool
+  ashlar_code_name ashlar_cpu_feature_name ashlar_cuda_multiprocessors ashlar_cpu_missing ashlar_default_context ashlar_error_text ashlar_last_error ashlar_profile_start ashlar_profile_write ashlar_set_allocator ashlar_set_pool
   ashlar_set_target ashlar_set_threads ashlar_threads ashlar_version)
 if(VULKAN)
   list(APPEND api

@@ -36,6 +36,9 @@ struct Options {
   bool line_tables = false;
   // Use 64-bit indices in device code even where 32 bits suffice. For tests, whose tensors are all small.
   bool wide_indices = false;
+  // Have the code of a processor tell the runtime when it enters and leaves a stage (docs/profiling.md). Refused: devices, and
+  // targets without an operating system.
+  bool profile = false;
 };
 
 // Refused (RefusalError): a kernel that needs something the target does not have. The second form makes several outputs in one

@@ -6,6 +6,7 @@
 
 #include "codegen/llvm/context_fields.h"
 #include "codegen/llvm/of_tiles.h"
+#include "codegen/llvm/profile.h"
 #include "codegen/uses.h"
 
 namespace ashlar::codegen {
@@ -74,6 +75,7 @@ llvm::Function* emit_body(Unit& unit) {
   f->addFnAttr(llvm::Attribute::NoInline);
   Emitter e(unit, f);
   Value *args = f->getArg(0), *context = f->getArg(1);
+  e.begin_profile(ASHLAR_ABI1_SITE_CALL, unit.kernel.name, unit.profile ? unit.profile->whole() : Where{}, Where{});
   bind_arguments(e, args);
   for (const ArgField& field : unit.layout.fields) {
     if (field.kind != ArgField::Kind::pointer) continue;
@@ -105,9 +107,7 @@ llvm::Function* emit_body(Unit& unit) {
   e.allocate_stack(unit.kernel.body);
   e.statements(unit.kernel.body);
   e.end_streams();
-  e.b.CreateRet(unit.is_cuda()     ? end_cuda_call(e)
-                : unit.is_vulkan() ? end_vulkan_call(e)
-                                   : static_cast<Value*>(e.b.getInt32(0)));
+  e.give(unit.is_cuda() ? end_cuda_call(e) : unit.is_vulkan() ? end_vulkan_call(e) : static_cast<Value*>(e.b.getInt32(0)));
   return f;
 }
 

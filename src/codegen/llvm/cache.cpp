@@ -101,15 +101,16 @@ void put(std::string& key, const Target& t) {
 }
 
 std::string key_of(std::span<const Variant> variants, std::span<const Output> outputs, const Options& options) {
-  const auto& [line_tables, wide_indices] = options;
+  const auto& [line_tables, wide_indices, profile] = options;
   std::string key;
   put(key, generator_of_code());
   put(key, line_tables ? "lines" : "");
   put(key, wide_indices ? "wide" : "");
+  put(key, profile ? "profile" : "");
   for (const Output o : outputs) put(key, std::to_string(static_cast<int>(o)));
   for (const Variant& v : variants) {
     put(key, v.target);
-    put(key, kernel_bytes(*v.kernel, line_tables));
+    put(key, kernel_bytes(*v.kernel, line_tables || profile));
     if (v.target.has_tiles()) put(key, tile_bytecode(*v.kernel));
   }
   return hex_of(key);

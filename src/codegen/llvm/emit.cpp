@@ -19,6 +19,7 @@
 
 #include "codegen/llvm/backend.h"
 #include "codegen/llvm/lines.h"
+#include "codegen/llvm/profile.h"
 #include "codegen/llvm/of_tiles.h"
 #include "codegen/llvm/of_vulkan.h"
 
@@ -167,11 +168,16 @@ std::vector<std::string> emit(std::span<const Variant> variants, std::span<const
   const double begin = cpu_seconds();
   const auto begin_lines = [&](Unit& u) {
     if (options.line_tables) u.lines = std::make_shared<Lines>(*u.module, u.kernel);
+    if (options.profile) u.profile = std::make_shared<Profile>(u);
   };
   const auto end_lines = [](Unit& u) {
     if (u.lines) u.lines->finish();
   };
   std::vector<DeviceCode> devices;
+  if (options.profile)
+    for (const Variant& v : variants)
+      if (v.target.is_gpu() || v.target.os() == "none")
+        refuse("profile", "processors with an operating system", std::string(v.target.text()), Where{});
   for (const Variant& v : variants) devices.push_back(device_code(*v.kernel, v.target, options));
   std::vector<std::string> results(outputs.size());
   double made = 0;

@@ -6,6 +6,7 @@
 // that must not happen carries a mask (docs/ir.md, "Lowered form"). A masked scalar load is the only expression that branches.
 //
 //   Emitter e(unit, function);  e.bind(i, value);  e.expr(ir::add(i_var, ir::index(1)))
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -96,7 +97,23 @@ class Emitter {
   // Of a loop: what it counts, which a debugger shows by that name.
   void bind_loop(const ir::KFor&, llvm::Value*);
 
+  // ---- profiles (profile.cpp); nothing where none is asked for
+  void begin_profile(int kind, const std::string& name, Where line, Where loop);  // of the function, at its beginning
+  void give(llvm::Value* result);  // ends the function, and what is measured of it
+
  private:
+  enum class Access { read, write };
+  void count_bytes(Access, const ir::KBuffer&, Type);
+  void enter(llvm::Constant* site);
+  void leave(llvm::Constant* site, llvm::Value* read, llvm::Value* written);  // the counts at its beginning; null: 0
+  // Past the last statement of the site that begins with this one; the statement itself where none does.
+  std::size_t end_of_site(const std::vector<ir::KStmt>& list, std::size_t begin) const;
+  void measured(const ir::KStmt&, const std::function<void()>& emit_it);
+  void statement(const ir::KStmt&);
+  std::array<llvm::AllocaInst*, 2> bytes_{};  // read, written
+  llvm::Constant* site_of_function_ = nullptr;
+  bool inside_site_ = false;
+
   void begin_root(const Expr&);
   llvm::Value* emit(const Expr&);
   llvm::Value* emit_node(const Expr&);

@@ -138,12 +138,12 @@ void Emitter::call_of_region(const ir::KCall& call, Where where) {
   b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), done, failed);
   b.SetInsertPoint(failed);
   if (context)
-    b.CreateRet(b.CreateCall(fail_function(unit),
-                             {context, b.getInt32(static_cast<std::uint32_t>(ASHLAR_E_LAUNCH)), b.getInt32(UINT32_MAX),
-                              b.getInt32(UINT32_MAX), b.getInt64(0), b.CreateSExt(rc, word),
-                              unit.text(unit.kernel.name + ": " + f.symbol + " returned {found}, expected {expected}")}));
+    give(b.CreateCall(fail_function(unit),
+                      {context, b.getInt32(static_cast<std::uint32_t>(ASHLAR_E_LAUNCH)), b.getInt32(UINT32_MAX),
+                       b.getInt32(UINT32_MAX), b.getInt64(0), b.CreateSExt(rc, word),
+                       unit.text(unit.kernel.name + ": " + f.symbol + " returned {found}, expected {expected}")}));
   else
-    b.CreateRet(rc);  // of a worker: parallel_for hands it on
+    give(rc);  // of a worker: parallel_for hands it on
   b.SetInsertPoint(done);
 }
 

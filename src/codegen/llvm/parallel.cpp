@@ -10,6 +10,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/context_fields.h"
+#include "codegen/llvm/profile.h"
 #include "codegen/uses.h"
 
 namespace ashlar::codegen {
@@ -57,6 +58,13 @@ std::vector<std::string> functions_called(const std::vector<ir::KStmt>& list) {
   return all;
 }
 
+Computed computed_of(const ir::KFor& loop, const Unit& unit) {
+  if (!unit.profile || loop.body.empty()) return {};
+  for (auto s = loop.body.rbegin(); s != loop.body.rend(); ++s)
+    if (Computed c = computed_last(unit.kernel, *s); !c.name.empty()) return c;
+  return {};
+}
+
 llvm::Function* emit_worker(Emitter& outer, const ir::KFor& loop, Where where, const std::vector<Captured>& captured) {
   Unit& unit = outer.unit;
   auto* i32_type = outer.b.getInt32Ty();
@@ -64,6 +72,8 @@ llvm::Function* emit_worker(Emitter& outer, const ir::KFor& loop, Where where, c
   llvm::Function* f = unit.function(".worker", type, Unit::Visibility::internal);
   Emitter e(unit, f, where);
   Value *closure = f->getArg(0), *slot = f->getArg(1);
+  const Computed computed = computed_of(loop, unit);
+  e.begin_profile(ASHLAR_ABI1_SITE_WORKER, computed.name, computed.where, where);
   auto* word = e.b.getInt64Ty();
   Value* begin = load_field(e.b, word, closure, kBegin);
   Value* extent = load_field(e.b, word, closure, kExtent);
@@ -100,7 +110,7 @@ llvm::Function* emit_worker(Emitter& outer, const ir::KFor& loop, Where where, c
   e.b.CreateBr(pull);
   e.b.SetInsertPoint(done);
   e.end_streams();
-  e.b.CreateRet(e.b.getInt32(0));
+  e.give(e.b.getInt32(0));
   return f;
 }
 
@@ -149,9 +159,9 @@ void Emitter::parallel_for(const ir::KFor& s, Where where) {
     std::string who;
     for (const std::string& symbol : functions) who += symbol + " or ";
     Value* what = unit.text(unit.kernel.name + ": " + who + "parallel_for returned {found}, expected {expected}");
-    b.CreateRet(b.CreateCall(fail_function(unit),
-                             {context, b.getInt32(static_cast<std::uint32_t>(ASHLAR_E_LAUNCH)), b.getInt32(UINT32_MAX),
-                              b.getInt32(UINT32_MAX), b.getInt64(0), b.CreateSExt(why, word), what}));
+    give(b.CreateCall(fail_function(unit),
+                      {context, b.getInt32(static_cast<std::uint32_t>(ASHLAR_E_LAUNCH)), b.getInt32(UINT32_MAX),
+                       b.getInt32(UINT32_MAX), b.getInt64(0), b.CreateSExt(why, word), what}));
     b.SetInsertPoint(after);
   });
 }

@@ -181,29 +181,39 @@ void Emitter::let(const ir::KLet& s) {
 }
 
 void Emitter::statements(const std::vector<ir::KStmt>& list) {
-  for (const ir::KStmt& s : list) {
-    const At at(*this, s);
-    s.visit(
-        [&](const ir::KFor& n) {
-          if (n.kind == ir::LoopKind::parallel && context)
-            parallel_for(n, s.where);
-          else if (n.kind == ir::LoopKind::serial || n.kind == ir::LoopKind::parallel)
-            for_loop(n);
-          else
-            throw InternalError("codegen: loop " + n.name + " of kernel " + unit.name + " was not vectorized or unrolled");
-        },
-        [&](const ir::KIf& n) { branch(n); }, [&](const ir::KLet& n) { let(n); }, [&](const ir::KStore& n) { store(n); },
-        [&](const ir::KPrefetch& n) { prefetch(n); }, [&](const ir::KLaunch& n) { launch(n); },
-        [&](const ir::KSync& n) { synchronize(n, s.where); },
-        [&](const ir::KCall& n) {
-          if (n.function)
-            call_of_region(n, s.where);
-          else if (!thread_of && unit.kernel.intrinsics.at(n.intrinsic).is_users())
-            call_of_user(n);
-          else
-            call(n, s.where);
-        });
+  for (std::size_t k = 0; k < list.size();) {
+    const std::size_t past = end_of_site(list, k), first = k;
+    const auto emit_them = [&] {
+      do {
+        const At at(*this, list[k]);
+        statement(list[k]);
+      } while (++k < past);
+    };
+    past > first ? measured(list[first], emit_them) : emit_them();
   }
+}
+
+void Emitter::statement(const ir::KStmt& s) {
+  s.visit(
+      [&](const ir::KFor& n) {
+        if (n.kind == ir::LoopKind::parallel && context)
+          parallel_for(n, s.where);
+        else if (n.kind == ir::LoopKind::serial || n.kind == ir::LoopKind::parallel)
+          for_loop(n);
+        else
+          throw InternalError("codegen: loop " + n.name + " of kernel " + unit.name + " was not vectorized or unrolled");
+      },
+      [&](const ir::KIf& n) { branch(n); }, [&](const ir::KLet& n) { let(n); }, [&](const ir::KStore& n) { store(n); },
+      [&](const ir::KPrefetch& n) { prefetch(n); }, [&](const ir::KLaunch& n) { launch(n); },
+      [&](const ir::KSync& n) { synchronize(n, s.where); },
+      [&](const ir::KCall& n) {
+        if (n.function)
+          call_of_region(n, s.where);
+        else if (!thread_of && unit.kernel.intrinsics.at(n.intrinsic).is_users())
+          call_of_user(n);
+        else
+          call(n, s.where);
+      });
 }
 
 void Emitter::launch(const ir::KLaunch& s) {

@@ -37,6 +37,7 @@ struct Code;
 }
 
 class Lines;
+class Profile;
 
 class Unit {
  public:
@@ -73,7 +74,8 @@ class Unit {
 
   const bool gathers_fast;  // a gather takes less time than loads and inserts do, on the processor that code is tuned for
 
-  std::shared_ptr<Lines> lines;  // where line tables are asked for (lines.h)
+  std::shared_ptr<Lines> lines;      // where line tables are asked for (lines.h)
+  std::shared_ptr<Profile> profile;  // where a profile is (profile.h)
 
   std::set<std::string> users_functions;  // that the texts of users' intrinsics call: who links the object provides them
 

@@ -103,6 +103,7 @@ Value* Emitter::load(const Expr& e) {
   if (mask && t.lanes > 1 && !mask->getType()->isVectorTy()) mask = b.CreateVectorSplat(math.count(t), mask);
   if (mask && all_true(mask)) mask = nullptr;
   const bool packed = is_packed(buffer);
+  count_bytes(Access::read, buffer, t);
   if (t.lanes > 1 && packed) return load_packed_vector(buffer, t, args[0], mask);
   if (t.lanes > 1) return math.from_memory(t, load_vector(buffer, t, args[0], mask));
   Value* index = packed ? emit(args[0]) : element_at(buffer, args[0]);
@@ -221,6 +222,7 @@ void Emitter::store(const ir::KStore& s) {
   if (is_packed(buffer)) throw InternalError("codegen: a store into the packed argument " + buffer.name);
   Value* v = math.to_memory(t, expr(s.value));
   Value* mask = s.mask.empty() ? nullptr : expr(s.mask);
+  count_bytes(Access::write, buffer, t);
   if (mask && all_true(mask)) mask = nullptr;
   if (t.lanes > 1) {
     if (mask && !mask->getType()->isVectorTy()) {
@@ -278,6 +280,7 @@ void Emitter::update(const ir::KStore& s) {
   const Addressing addressing(*this, buffer.id);
   Value* index = address(s.address);
   const bool shared = buffer.storage == ir::Storage::shared;
+  count_bytes(Access::read, buffer, t), count_bytes(Access::write, buffer, t);
   const llvm::SyncScope::ID scope = !thread_of ? static_cast<llvm::SyncScope::ID>(llvm::SyncScope::System)
                                                : unit.context->getOrInsertSyncScopeID(shared ? "block" : "device");
   for (int k = 0; k < t.lanes; ++k) {
