@@ -110,6 +110,19 @@ TEST_CASE("bounds that are written in i64 of a Symbol") {
   CHECK_FALSE(proved(lt(as_index(in_u64), N), natural()));  // u64(0) - 1 is no bound
 }
 
+TEST_CASE("what is compared with data of 64 bits keeps its constants: beside the data they would leave 63 bits") {
+  const Expr far = as_index(data(i64)), near = as_index(data(i32));
+  const Facts facts = natural();
+  const auto kept = [&](const Expr& e) { return text(simplify(e, facts)); };
+  for (const Expr& c :
+       {lt(far, sub(N, index(1))), gt(far, add(N, index(2))), eq(far, sub(N, index(1))), ne(far, add(i, index(2)))})
+    CHECK(kept(c) == text(c));
+  CHECK(kept(gt(sub(N, index(1)), far)) == text(lt(far, sub(N, index(1)))));
+  CHECK(kept(lt(add(far, index(1)), N)) == text(lt(far, sub(N, index(1)))));
+  CHECK(kept(lt(max(far, index(0)), sub(N, index(1)))) == text(logic_and(lt(far, sub(N, index(1))), ge(N, index(2)))));
+  CHECK(kept(lt(near, sub(N, index(1)))) == text(lt(add(near, index(1)), N)));  // of 32 bits: it may
+}
+
 TEST_CASE("what a condition says of the data") {
   const Expr k = data(i32);
   Facts f;

@@ -216,3 +216,20 @@ TEST_CASE("every operator that memory combines, in integers of every width, and 
                             [](auto a, auto b) { return a & b; });
   }
 }
+
+TEST_CASE("puts that are dropped write nowhere, however far they point") {
+  for (const Target& target : kernels::runnable(levels)) {
+    CAPTURE(target.text());
+    const lang::DefinitionScope scope;
+    const Symbol N{"N", {.min = 2}}, P{"P"};
+    const Tensor to = lang::make_input("to", i64, {P}), out = lang::make_output("out", i32, {N});
+    lang::bind(out,
+               scatter("t", {N}, Combine::add, 0, {P}, [&](Var p) { return put_if(to(p) >= 0 && to(p) < N - 1, 1, to(p)); }));
+    const Schedule s(lang::build_program("far", {to, out}), target);
+    const std::vector<std::int64_t> places{0, INT64_MAX, 1, -1, INT64_MAX - 1, 1, INT64_MIN, 2, 0};
+    const Array<std::int64_t> a({9}, [&](std::int64_t k) { return places[static_cast<std::size_t>(k)]; });
+    const Array<std::int32_t> b({3}, [](std::int64_t) { return -1; });
+    call(s, {&a.tensor, &b.tensor});
+    CHECK(b.values == std::vector<std::int32_t>{2, 2, 0});
+  }
+}
