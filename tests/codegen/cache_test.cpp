@@ -95,7 +95,9 @@ TEST_CASE("code that was generated before comes from the folder, with the same b
   CHECK(use.kind == CacheUse::Kind::stored);
   cached(scale(), target, use, outputs, {.line_tables = true});
   CHECK(use.kind == CacheUse::Kind::stored);
-  CHECK(folder.entries().size() == 5);
+  cached(scale(), target, use, outputs, {.profile = true});
+  CHECK(use.kind == CacheUse::Kind::stored);
+  CHECK(folder.entries().size() == 6);
 }
 
 TEST_CASE("a kernel that is compiled in process comes from the folder") {
