@@ -148,6 +148,7 @@ class BlockLowering {
   std::vector<Id> where(const std::vector<Expr>& conditions, std::vector<Id> otherwise,
                         const std::function<std::vector<Id>()>&);
   std::vector<Expr> of_points() const;
+  bool loads_inside() const;
   Path to_block() const;
   Id zero(Type, const Dimensions&);  // a tile of zeros
 

@@ -374,10 +374,37 @@ BlockLowering::Path BlockLowering::to_block() const {
   return path;
 }
 
+// Do the loads of the stage stay inside of their tensors even if the block has no point of it? Then it needs no condition.
+bool BlockLowering::loads_inside() const {
+  const Current& c = *nests_.back();
+  analysis::Facts facts = facts_;
+  for (const Dimensions* dims : {&c.spatial, &c.terms})
+    for (const TileDimension& d : *dims)
+      if (d.axis) facts.range(d.axis, ir::index(0), d.end.empty() ? ir::index(d.width - 1) : ir::sub(d.end, ir::index(1)));
+  bool inside = true;
+  const auto look = [&](const Expr& e) {
+    ir::walk(e, [&](const Expr& x) {
+      if (!ir::is(x, Op::load) || stages_.count(x.node()->id)) return inside;
+      const auto index = ir::args_of(x);
+      const std::vector<Expr>& extents = p_.buffer(x.node()->id).extents;
+      inside = inside && index.size() == extents.size();
+      for (std::size_t d = 0; inside && d < extents.size(); ++d) {
+        const Expr at = known(ir::substitute(index[d], c.values));
+        inside = !ir::has_load(at) && analysis::can_prove(ir::ge(at, ir::index(0)), facts) &&
+                 analysis::can_prove(ir::lt(at, extents[d]), facts);
+      }
+      return inside;
+    });
+  };
+  for (const Expr& e : c.stage->values) look(e);
+  for (const Expr& e : c.stage->inits) look(e);
+  return inside;
+}
+
 // Those of the points of the stage, without those of its terms. A loop that stands for one point may have none.
 std::vector<Expr> BlockLowering::of_points() const {
   std::vector<Expr> conditions;
-  for (const Stmt* s : to_block()) {
+  for (const Stmt* s : loads_inside() ? Path() : to_block()) {
     const LoopStmt* l = s->as<LoopStmt>();
     if (!l || std::none_of(single_.begin(), single_.end(), [&](const auto& one) { return one.first == l->axis; })) continue;
     const ir::LoopRange range = ir::range_of(p_, *s);
