@@ -24,7 +24,6 @@ class Expressions {
     const std::int64_t end = symbols[static_cast<std::size_t>(span.symbol)].facts.min + span.high;
     return span.least == 0 ? end : std::max<std::int64_t>(end, span.least);
   }
-  bool never_empty(const Span& span) const { return least_end(span) > span.low; }
   // The same where the index variables in sight have values: one that runs up to the Symbol says that it is not too small.
   std::int64_t least_end_here(const Span& span) const {
     std::int64_t least = least_end(span);

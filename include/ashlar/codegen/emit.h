@@ -56,6 +56,5 @@ struct Variant {
 std::vector<std::string> emit(std::span<const Variant>, std::span<const Output>, Seconds* = nullptr, const Options& = {});
 
 std::vector<std::string_view> allowed_references(const Target&);  // all symbols that an object may leave undefined
-std::string llvm_version();                                       // "22.1.0"
 
 }  // namespace ashlar::codegen

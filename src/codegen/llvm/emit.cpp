@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 
-#include <llvm/Config/llvm-config.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -93,12 +92,6 @@ std::string device_bytes(const DeviceCode& code, Output output, const Target& ta
            code.ptx->tiles ? std::string(target.text()) : "none on this machine", Where{});
   return code.ptx->cubin;
 }
-
-}  // namespace
-
-std::string llvm_version() { return LLVM_VERSION_STRING; }
-
-namespace {
 
 // The outputs that are machine code, of a module that is whole; those of a device are left empty.
 std::vector<std::string> host_outputs(Unit& unit, const Target& target, std::span<const Output> outputs) {

@@ -145,7 +145,7 @@ class BlockLowering {
   void finish(const std::vector<Id>& values);
   void add_ends(const Dimensions&, std::vector<Expr>& conditions) const;
   std::vector<Expr> apart(std::vector<Expr>& conditions, const Dimensions&) const;
-  std::vector<Id> where(const std::vector<Expr>& conditions, std::vector<Id> otherwise,
+  std::vector<Id> where(const std::vector<Expr>& conditions, const std::vector<Id>& otherwise,
                         const std::function<std::vector<Id>()>&);
   std::vector<Expr> of_points() const;
   bool loads_inside() const;

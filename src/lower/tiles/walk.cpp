@@ -349,7 +349,7 @@ std::vector<Expr> BlockLowering::apart(std::vector<Expr>& conditions, const Dime
 }
 
 // What is computed where the conditions hold: a loop of one iteration or none.
-std::vector<Id> BlockLowering::where(const std::vector<Expr>& conditions, std::vector<Id> otherwise,
+std::vector<Id> BlockLowering::where(const std::vector<Expr>& conditions, const std::vector<Id>& otherwise,
                                      const std::function<std::vector<Id>()>& computed) {
   if (conditions.empty()) return computed();
   Id all = 0;

@@ -160,17 +160,17 @@ Follower follower_of(const Context& c, const ir::Stage& terms, const ir::Stage& 
 }
 
 // The terms, or the copy of them that is summed: past their end it has zeros, which any rescale leaves as they are.
-const ir::Stage& met_as(const Program& p, const ir::Stage& terms) {
-  const std::vector<Id> all = readers_of(p, terms.id);
-  if (all.size() != 1) return terms;
+const ir::Stage& met_as(const Program& p, Id terms) {
+  const std::vector<Id> all = readers_of(p, terms);
+  if (all.size() != 1) return p.stage(terms);
   const ir::Stage& copy = p.stage(all.front());
   const bool zeros = !copy.has_fill || (ir::is(copy.fill, ir::Op::float_const) && copy.fill.node()->f == 0);
-  return copy.origin == ir::Stage::Origin::cache_read && zeros ? copy : terms;
+  return copy.origin == ir::Stage::Origin::cache_read && zeros ? copy : p.stage(terms);
 }
 
 std::vector<Follower> followers_of(Context& c, const ir::Stage& terms, const ir::Stage& leader, std::size_t rank) {
   std::vector<Follower> all;
-  const ir::Stage& met = met_as(c.p, terms);
+  const ir::Stage& met = met_as(c.p, terms.id);
   for (const Id id : readers_of(c.p, met.id)) {
     const Follower f = follower_of(c, met, c.p.stage(id), rank);
     if (!all.empty() && (f.dim != all.front().dim || f.size != all.front().size || !ir::same(f.begin, all.front().begin)))
