@@ -7,25 +7,21 @@
 #include <cmath>
 #include <limits>
 
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/refusal.h>
 
 #include "ir/math/value.h"
+#include "ir/wide.h"
 
 namespace ashlar::ir {
 
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 std::uint64_t low_mask(int bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
 
 [[noreturn]] void wrong_type(Op op, Type t) {
   throw InternalError("evaluate: operator " + std::to_string(static_cast<int>(op)) + " does not take operands of type code " +
                       std::to_string(static_cast<int>(t.code)) + ", " + std::to_string(t.bits) + " bits");
-}
-
-Wide wide(const Value& v) {
-  return v.type.is_unsigned() ? static_cast<Wide>(static_cast<std::uint64_t>(v.i)) : static_cast<Wide>(v.i);
 }
 
 // A mathematical integer brought back into the type: data integers wrap; an index that leaves 63 bits has no value.
@@ -65,36 +61,6 @@ std::optional<Value> integer_shift(Op op, Type t, const Value& x, const Value& s
   }
   if (by >= static_cast<std::uint64_t>(t.bits)) return int_value(t, 0);
   return narrowed(t, wide(x) * (static_cast<Wide>(1) << by));
-}
-
-Value mul_high_rounding(Type t, const Value& a, const Value& b) {
-  if (t.is_unsigned() && t.bits == 64) {  // the product needs all 128 bits
-    __extension__ typedef unsigned __int128 UWide;
-    const UWide p = static_cast<UWide>(static_cast<std::uint64_t>(a.i)) * static_cast<std::uint64_t>(b.i);
-    return int_value(
-        t, static_cast<std::int64_t>(static_cast<std::uint64_t>(p >> 64) + (static_cast<std::uint64_t>(p >> 63) & 1)));
-  }
-  const Wide product = wide(a) * wide(b);
-  const int shift = t.is_unsigned() ? t.bits : t.bits - 1;
-  const Wide rounded = (product + (static_cast<Wide>(1) << (shift - 1))) >> shift;
-  const Wide high = static_cast<Wide>(highest_of(t));
-  return int_value(t, static_cast<std::int64_t>(!t.is_unsigned() && rounded > high ? high : rounded));
-}
-
-Value mul_high(Type t, const Value& a, const Value& b) {
-  if (t.is_unsigned() && t.bits == 64) {  // the product needs all 128 bits
-    __extension__ typedef unsigned __int128 UWide;
-    const UWide p = static_cast<UWide>(static_cast<std::uint64_t>(a.i)) * static_cast<std::uint64_t>(b.i);
-    return int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(p >> 64)));
-  }
-  return int_value(t, static_cast<std::int64_t>((wide(a) * wide(b)) >> t.bits));
-}
-
-Value clamped(Type to, Wide x) {
-  const Wide low = to.is_unsigned() ? 0 : static_cast<Wide>(lowest_of(to));
-  const Wide high =
-      to.is_unsigned() ? static_cast<Wide>(static_cast<std::uint64_t>(highest_of(to))) : static_cast<Wide>(highest_of(to));
-  return int_value(to, static_cast<std::int64_t>(static_cast<std::uint64_t>(x < low ? low : x > high ? high : x)));
 }
 
 std::optional<Value> integer_unary(Op op, Type t, const Value& x) {
@@ -154,28 +120,6 @@ std::optional<Value> integer_binary(Op op, Type t, const Value& a, const Value& 
     case Op::shr:
     case Op::rounding_shr:
       return integer_shift(op, t, a, b);
-    case Op::mul_high_rounding:
-      if (t.is_index()) wrong_type(op, t);
-      return mul_high_rounding(t, a, b);
-    default:
-      break;
-  }
-  if (t.is_index()) wrong_type(op, t);
-  switch (op) {
-    case Op::mul_high:
-      return mul_high(t, a, b);
-    case Op::add_sat:
-      return clamped(t, x + y);
-    case Op::sub_sat:
-      return clamped(t, x - y);
-    case Op::halving_add:
-      return narrowed(t, (x + y) >> 1);
-    case Op::rounding_halving_add:
-      return narrowed(t, (x + y + 1) >> 1);
-    case Op::halving_sub:
-      return narrowed(t, (x - y) >> 1);
-    case Op::abs_diff:
-      return narrowed(Type{Type::Code::unsigned_, t.bits}, x < y ? y - x : x - y);
     default:
       wrong_type(op, t);
   }
@@ -441,6 +385,8 @@ std::optional<Value> evaluate(Op op, Type result, std::span<const Value> args) {
       break;
   }
   if (is_expanded_math(op, t)) return evaluate_math(op, t, args);
+  static const std::span<const Operation> rows = operations();
+  if (const auto meaning = rows[static_cast<std::size_t>(op)].laws.meaning) return meaning(args);
   if (t.is_bool()) {
     if (op == Op::bit_not) return truth(!a.i);
     if (args.size() != 2) wrong_type(op, t);

@@ -7,6 +7,7 @@
 
 #include "ir/expansions/expansions.h"
 #include "ir/math/kit.h"
+#include "ir/meanings.h"
 
 namespace ashlar::ir {
 namespace {
@@ -129,15 +130,20 @@ constexpr Operation table[] = {
     {Op::copysign, "copysign", 2, arithmetic, own, {.spelled = expansion::copysign}},
     {Op::rounding_shr, "rounding_shr", 2, shift, count, {.work = 1, .spelled = expansion::rounding_shr}},
     {Op::mul_high_rounding, "mul_high_rounding", 2, fixed_point, own,
-     {.work = 1, .commutes = true, .spelled = expansion::mul_high_rounding}},
-    {Op::mul_high, "mul_high", 2, fixed_point, own, {.work = 1, .commutes = true, .spelled = expansion::mul_high}},
-    {Op::add_sat, "add_sat", 2, fixed_point, own, {.work = 1, .commutes = true, .spelled = expansion::add_sat}},
-    {Op::sub_sat, "sub_sat", 2, fixed_point, own, {.work = 1, .spelled = expansion::sub_sat}},
-    {Op::halving_add, "halving_add", 2, fixed_point, own, {.work = 1, .commutes = true, .spelled = expansion::halving_add}},
+     {.work = 1, .commutes = true, .spelled = expansion::mul_high_rounding, .meaning = exact::mul_high_rounding}},
+    {Op::mul_high, "mul_high", 2, fixed_point, own,
+     {.work = 1, .commutes = true, .spelled = expansion::mul_high, .meaning = exact::mul_high}},
+    {Op::add_sat, "add_sat", 2, fixed_point, own,
+     {.work = 1, .commutes = true, .spelled = expansion::add_sat, .meaning = exact::add_sat}},
+    {Op::sub_sat, "sub_sat", 2, fixed_point, own, {.work = 1, .spelled = expansion::sub_sat, .meaning = exact::sub_sat}},
+    {Op::halving_add, "halving_add", 2, fixed_point, own,
+     {.work = 1, .commutes = true, .spelled = expansion::halving_add, .meaning = exact::halving_add}},
     {Op::rounding_halving_add, "rounding_halving_add", 2, fixed_point, own,
-     {.work = 1, .commutes = true, .spelled = expansion::rounding_halving_add}},
-    {Op::halving_sub, "halving_sub", 2, fixed_point, own, {.work = 1, .spelled = expansion::halving_sub}},
-    {Op::abs_diff, "abs_diff", 2, fixed_point, other, {.work = 1, .commutes = true, .spelled = expansion::abs_diff}},
+     {.work = 1, .commutes = true, .spelled = expansion::rounding_halving_add, .meaning = exact::rounding_halving_add}},
+    {Op::halving_sub, "halving_sub", 2, fixed_point, own,
+     {.work = 1, .spelled = expansion::halving_sub, .meaning = exact::halving_sub}},
+    {Op::abs_diff, "abs_diff", 2, fixed_point, other,
+     {.work = 1, .commutes = true, .spelled = expansion::abs_diff, .meaning = exact::abs_diff}},
     {Op::eq, "eq", 2, comparison, pair, {.commutes = true, .sign = "==", .binds = 2}},
     {Op::ne, "ne", 2, comparison, pair, {.commutes = true, .sign = "!=", .binds = 2}},
     {Op::lt, "lt", 2, comparison, pair, {.sign = "<", .binds = 2, .spelled = expansion::lt_of_bools}},

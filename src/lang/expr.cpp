@@ -6,6 +6,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/math.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang/math.h>
@@ -192,6 +193,33 @@ Expr operator~(Operand a) { return unary(Op::bit_not, Domain::data_integer, "~",
 
 // ---- functions -----------------------------------------------------------------------------------------------------------
 
+namespace {
+
+Domain domain_of(const ir::Operation& o) {
+  switch (o.kind) {
+    case ir::Kind::function:
+    case ir::Kind::rounding:
+      return Domain::floating;
+    case ir::Kind::bits:
+    case ir::Kind::shift:
+    case ir::Kind::fixed_point:
+      return Domain::data_integer;
+    default:
+      return Domain::number;
+  }
+}
+
+}  // namespace
+
+Expr lang::applied(Op op, Operand a) {
+  const ir::Operation& o = ir::operation(op);
+  return unary(op, domain_of(o), o.name, a);
+}
+Expr lang::applied(Op op, Operand a, Operand b) {
+  const ir::Operation& o = ir::operation(op);
+  return binary(op, domain_of(o), o.name, a, b);
+}
+
 Expr select(Operand condition, Operand if_true, Operand if_false) {
   const Expr c = as_expr(condition, "select");
   if (!c.type().is_bool())
@@ -298,22 +326,7 @@ Expr isinf(Operand a) {
 
 Expr trunc_div(Operand a, Operand b) { return binary(Op::trunc_div, Domain::integer, "trunc_div", a, b); }
 Expr trunc_rem(Operand a, Operand b) { return binary(Op::trunc_rem, Domain::integer, "trunc_rem", a, b); }
-Expr popcount(Operand a) { return unary(Op::popcount, Domain::data_integer, "popcount", a); }
-Expr clz(Operand a) { return unary(Op::clz, Domain::data_integer, "clz", a); }
-Expr ctz(Operand a) { return unary(Op::ctz, Domain::data_integer, "ctz", a); }
-Expr rounding_shr(Operand a, Operand b) { return binary(Op::rounding_shr, Domain::data_integer, "rounding_shr", a, b); }
-Expr mul_high_rounding(Operand a, Operand b) {
-  return binary(Op::mul_high_rounding, Domain::data_integer, "mul_high_rounding", a, b);
-}
 
-Expr mul_high(Operand a, Operand b) { return binary(Op::mul_high, Domain::data_integer, "mul_high", a, b); }
-Expr add_sat(Operand a, Operand b) { return binary(Op::add_sat, Domain::data_integer, "add_sat", a, b); }
-Expr sub_sat(Operand a, Operand b) { return binary(Op::sub_sat, Domain::data_integer, "sub_sat", a, b); }
-Expr halving_add(Operand a, Operand b) { return binary(Op::halving_add, Domain::data_integer, "halving_add", a, b); }
-Expr rounding_halving_add(Operand a, Operand b) {
-  return binary(Op::rounding_halving_add, Domain::data_integer, "rounding_halving_add", a, b);
-}
-Expr halving_sub(Operand a, Operand b) { return binary(Op::halving_sub, Domain::data_integer, "halving_sub", a, b); }
 Expr abs_diff(Operand a, Operand b) {
   const auto x = lang::unify({&a, &b}, "abs_diff");
   require(Domain::data_integer, x[0], "abs_diff", a.where());

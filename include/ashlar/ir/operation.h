@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The table of operators: one row for each, with everything known about it except its meaning. docs/ir.md says what operators
-// compute, and ir/numeric.h computes it. The name, number of operands, class and cost of an operator come from here; no code
-// tests ranges of the enumeration.
+// The table of operators: one row for each, with everything known about it. docs/ir.md says what operators compute, and
+// evaluate (ir/numeric.h) computes it: the operators of plain arithmetic itself, the others by their rows. The name, number of
+// operands, class and cost of an operator come from here; no code tests ranges of the enumeration.
 //
 //   operation(Op::add)    {add, "add", 2, Kind::arithmetic, Takes::own, {.work = 1, .commutes = true, …}}
 //   expanded(e)           halving_add(x, y) as (x & y) + ((x ^ y) >> 1); empty where it stays what it is
@@ -81,6 +81,7 @@ struct Operation {
     const char* sign = "";                      // the infix symbol, if it has one
     int binds = 0;                              // the precedence of that symbol
     Expr (*spelled)(const Applied&) = nullptr;  // the expansion into other operators; empty if there is none
+    Value (*meaning)(std::span<const Value>) = nullptr;  // of its operands; empty if evaluate has a case for the operator
   };
   Op op;
   const char* name;

@@ -94,4 +94,23 @@ Expr lowest(Type, Where = Where::current());    // minus infinity; -448 for e4m3
 Expr highest(Type, Where = Where::current());   // plus infinity; 448 for e4m3
 Expr infinity(Type, Where = Where::current());  // of a floating-point type that has infinities; others are refused
 
+namespace lang {
+// An operation as its row of the table of operators describes it (ir/operation.h): the name that refusals show, and the types.
+// Functions and rounding take floats; bits, shifts and fixed-point arithmetic integers of 8 to 64 bits; all others numbers.
+Expr applied(ir::Op, Operand);
+Expr applied(ir::Op, Operand, Operand);
+}  // namespace lang
+
+inline Expr popcount(Operand a) { return lang::applied(ir::Op::popcount, a); }
+inline Expr clz(Operand a) { return lang::applied(ir::Op::clz, a); }
+inline Expr ctz(Operand a) { return lang::applied(ir::Op::ctz, a); }
+inline Expr rounding_shr(Operand a, Operand b) { return lang::applied(ir::Op::rounding_shr, a, b); }
+inline Expr mul_high(Operand a, Operand b) { return lang::applied(ir::Op::mul_high, a, b); }
+inline Expr mul_high_rounding(Operand a, Operand b) { return lang::applied(ir::Op::mul_high_rounding, a, b); }
+inline Expr add_sat(Operand a, Operand b) { return lang::applied(ir::Op::add_sat, a, b); }
+inline Expr sub_sat(Operand a, Operand b) { return lang::applied(ir::Op::sub_sat, a, b); }
+inline Expr halving_add(Operand a, Operand b) { return lang::applied(ir::Op::halving_add, a, b); }
+inline Expr rounding_halving_add(Operand a, Operand b) { return lang::applied(ir::Op::rounding_halving_add, a, b); }
+inline Expr halving_sub(Operand a, Operand b) { return lang::applied(ir::Op::halving_sub, a, b); }
+
 }  // namespace ashlar
