@@ -4,11 +4,14 @@
   scripts/measured_tables.py            writes the page and the picture
   scripts/measured_tables.py --check    says whether they are what the files say; 1 if not
 
-A file is one run, PROCESSOR-ISA-THREADS.json. A race is the fastest of ours beside the fastest peer, by their medians, as the bench has it.
+The table of docs/tiles.md is made of docs/measurements/tiles/peers.json, which tests/tileir/peers.py wrote.
+
+A file of the bench is one run, PROCESSOR-ISA-THREADS.json. A race is the fastest of ours beside the fastest peer, by their medians, as the bench has it.
 """
 import json
 import math
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -83,11 +86,38 @@ def picture():
     return measured_plot.svg([(name, run, outcomes(run["records"])) for name, run in runs() if run["threads"] == 1])
 
 
+def beside_peers(found):
+    """A table of kernels for tiles, by each system with the same tiles; the figures of tests/tileir/peers.py."""
+    def cell(kernel, text):
+        return " / ".join(text(kernel["by"][side]) if side in kernel["by"] else "-" for side in ("Ashlar", "cuTile", "Triton"))
+    versions = found["versions"]
+    yield ("By tileiras " + versions["tileiras"] + "".join(f", {side} {versions[side]}" for side in ("cuTile", "Triton") if side in versions)
+           + "; Ashlar / cuTile / Triton:")
+    yield ""
+    yield "| kernel | chip | tile | instructions | tensor-core instructions | registers | local accesses |"
+    yield "|---|---|---|---|---|---|---|"
+    for k in found["kernels"]:
+        yield (f"| {k['kernel']} | {k['chip']} | {k['tile']} | {cell(k, lambda by: str(by.get('step', by['all'])))} "
+               f"| {cell(k, lambda by: str(by.get('mma', 0)))} | {cell(k, lambda by: str(by['registers']))} "
+               f"| {cell(k, lambda by: str(by.get('local_in_loops', by['local'])))} |")
+
+
+def tiles_page():
+    """docs/tiles.md with its table made anew."""
+    text = (DOCS / "tiles.md").read_text()
+    table = "\n".join(beside_peers(json.loads((FOLDER / "tiles" / "peers.json").read_text())))
+    made, places = re.subn(r"(<!-- by scripts/measured_tables\.py -->\n).*?(\n<!-- end -->)", lambda m: m[1] + table + m[2], text, flags=re.S)
+    if places != 1:
+        sys.exit("docs/tiles.md: expected one place for the table of scripts/measured_tables.py, found " + str(places))
+    return made
+
+
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
     stale = []
-    for target, text in ((FOLDER / "README.md", page()), (DOCS / "pictures" / "measured.svg", picture())):
+    for target, text in ((FOLDER / "README.md", page()), (DOCS / "pictures" / "measured.svg", picture()),
+                         (DOCS / "tiles.md", tiles_page())):
         if not sys.argv[1:]:
             target.write_text(text)
         elif not target.exists() or target.read_text() != text:
@@ -96,4 +126,5 @@ def main():
         sys.exit(f"{', '.join(stale)}: not what the measurements say: scripts/measured_tables.py writes it anew")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,30 @@ def role_loops(body, labels):
             counts[kind_of(instruction)] += 1
         counts["all"], counts["exp"] = len(inside), sum("MUFU.EX2" in i for i in inside)
         found.append(counts)
+    return found
+
+
+def resources(cubin):
+    """Registers of a thread and bytes of its stack, of the only kernel: from the cubin's .nv.info."""
+    with open(cubin, "rb") as file:
+        data = file.read()
+    table, = struct.unpack_from("<Q", data, 40)
+    size, count, names = struct.unpack_from("<HHH", data, 58)
+    headers = [struct.unpack_from("<IIQQQQ", data, table + n * size) for n in range(count)]
+    found = {}
+    for header in headers:
+        name = headers[names][4] + header[0]
+        if data[name:data.index(b"\0", name)] != b".nv.info":
+            continue
+        place, end = header[4], header[4] + header[5]
+        while place < end:  # a format, an attribute, and with format 4 the bytes that follow: a symbol's number and a value
+            form, attribute, follow = struct.unpack_from("<BBH", data, place)
+            if form == 4 and attribute in (0x2f, 0x11):
+                key, value = "registers" if attribute == 0x2f else "stack", struct.unpack_from("<II", data, place + 4)[1]
+                found[key] = max(found.get(key, 0), value)
+            place += 4 + (follow if form == 4 else 0)
+    if len(found) != 2:
+        raise Failed(cubin + " does not say how many registers and how much stack its kernel has")
     return found
 
 

@@ -108,7 +108,7 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
 void lower_kernel(Compilation& c, const PipelineOptions& options) {
   if (c.made.record->target.has_tiles()) {
     const PassTimer timer(options.times, "lower to tiles");
-    c.kernel = lower_tiles(c.schedule->scheduled().program);
+    c.kernel = lower_tiles(c.schedule->scheduled().program, {.chip = c.made.record->target.device().chip});
     return;
   }
   LowerOptions lowering = options_for(c.made.record->target);

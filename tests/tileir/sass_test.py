@@ -6,8 +6,8 @@
 
 tileiras is ASHLAR_TILEIRAS or on the PATH, nvdisasm ASHLAR_NVDISASM or on the PATH; without them it skips itself. With a Python
 that has cuTile (the wheel `cuda-tile` and what it needs), or one that ASHLAR_CUTILE names, the product is also compiled by that, for the same
-tiles, and the instructions of the main loop are compared: at most 1.05 of its. Attention is compared by those of a step, a tile of
-keys, in the loops of all roles of warps: at most 1.1 of its if exponentials are approximated by MUFU.EX2 in both. There is no bound
+tiles, and the instructions of a step are compared, in the loops of all roles of warps: at most 1.05 of its. A step of attention is a
+tile of keys: at most 1.1 of its if exponentials are approximated by MUFU.EX2 in both. There is no bound
 for ours with the bits of the language's exp (`exact`), nor for causal attention, which misses it on some chips (docs/tiles.md).
 """
 import argparse
@@ -30,6 +30,7 @@ WANTED = {  # of a product
     "sm_90": [r"HGMMA", r"UTMALDG", r"UTMASTG"],
     "sm_100": [r"UTCHMMA", r"UTMALDG", r"UTMASTG"],
 }
+OF_A_PRODUCT = {"sm_80": 128, "sm_90": 4, "sm_100": 4}  # instructions of tensor cores for TILES, in a warp's code
 ELSEWHERE = "sm_90"  # where other programs are assembled
 MOST, MOST_OF_ATTENTION = 1.05, 1.1
 
@@ -54,7 +55,8 @@ def figures(cubin, nvdisasm):
     for _, instruction in body:
         word = re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
         words[word] = words.get(word, 0) + 1
-    return {"loop": sass.main_loop(body, labels), "roles": sass.role_loops(body, labels), "words": words, "all": len(body)}
+    return {"loop": sass.main_loop(body, labels), "roles": sass.role_loops(body, labels), "words": words, "all": len(body),
+            **sass.resources(cubin)}
 
 
 def count(found, pattern):
@@ -67,13 +69,16 @@ def line(name, chip, found):
     return f"{name:<22} {chip:<7} {found['all']} instructions, {count(found, 'LDL|STL')} local{inside}"
 
 
-def a_step(found, chip, length):
-    """The instructions of a tile of keys, in the loops of all roles: by those of tensor cores, and how many one tile needs."""
+def of_a_tile(chip, length):
+    """The instructions of tensor cores, in a warp's code, that one tile of keys needs."""
     queries, keys = attention_tile(chip, length)
     if chip == "sm_80":
-        one = 2 * (queries // 16) * (keys // 8) * (length // 16) // 4  # HMMA.16816 of each of 4 warps
-    else:
-        one = length // 16 + keys // 16  # of 64 rows and 16 terms, all columns
+        return 2 * (queries // 16) * (keys // 8) * (length // 16) // 4  # HMMA.16816 of each of 4 warps
+    return length // 16 + keys // 16  # of 64 rows and 16 terms, all columns
+
+
+def a_step(found, one):
+    """The instructions of a step in the loops of all roles; a step is `one` instruction of tensor cores or several."""
     loops = found["roles"]
     return sum(loop["all"] for loop in loops) / max(1, round(sum(loop["mma"] for loop in loops) / one))
 
@@ -93,7 +98,7 @@ def attention(name, chip, own, a, folder, wrong, nvdisasm):
     sass.run([a.cutile, os.path.join(HERE, "cutile_attention.py")] + [str(n) for n in (*attention_tile(chip, length), length)] +
              ["causal" if kind == "causal" else "all", chip, cubin])
     other = figures(cubin, nvdisasm)
-    mine, its = a_step(own, chip, length), a_step(other, chip, length)
+    mine, its = (a_step(found, of_a_tile(chip, length)) for found in (own, other))
     if a.show:
         print(line("  cuTile", chip, other))
         print(f"  a tile of keys: {mine:.0f}, cuTile {its:.0f}, ratio {mine / its:.2f}; {loops(own)} beside {loops(other)}")
@@ -151,8 +156,11 @@ def main():
                 other = figures(cubin, nvdisasm)
                 if a.show:
                     print(line("  cuTile", chip, other))
-                if own["loop"]["all"] > MOST * other["loop"]["all"]:
-                    wrong.append(f"{stem} for {chip}: {own['loop']['all']} instructions in the loop, cuTile {other['loop']['all']}")
+                mine, its = (a_step(found, OF_A_PRODUCT[chip]) for found in (own, other))
+                if a.show:
+                    print(f"  a step: {mine:.0f}, cuTile {its:.0f}; {loops(own)} beside {loops(other)}")
+                if mine > MOST * its:
+                    wrong.append(f"{stem} for {chip}: {mine:.0f} instructions for a step of the loop, cuTile {its:.0f}")
     if not a.cutile:
         print("not compared with cuTile: no Python that has it was named")
     for w in wrong:
@@ -160,4 +168,5 @@ def main():
     return 1 if wrong else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

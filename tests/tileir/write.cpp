@@ -1,4 +1,4 @@
-// Writes the bytecode of programs that are scheduled for tiles into a folder, a file for each launch:
+// Writes the bytecode of programs that are scheduled for tiles into a folder, a file for each program, which has one launch:
 //
 //   tileir_write FOLDER        product.tileirbc, ...
 //
@@ -14,7 +14,7 @@
 #include <ashlar/ops/norm.h>
 #include <ashlar/schedules/by_default.h>
 #include <ashlar/schedules/tile_attention.h>
-#include <ashlar/schedules/tile_matmul.h>
+#include <ashlar/schedules/tile_rows.h>
 
 #include "tests/source_dir.h"
 #include "tests/tileir/programs.h"
@@ -24,12 +24,12 @@ std::string source_dir() { return ASHLAR_SOURCE_DIR; }
 namespace {
 
 void write(const std::string& folder, const std::string& name, const ashlar::Schedule& s) {
-  for (const ashlar::TileLaunch& l : tiles::lowered(s)) {
-    std::ofstream out(folder + "/" + name + ".tileirbc", std::ios::binary);
-    out << ashlar::codegen::tileir::bytecode(l.kernel);
-    out.close();
-    if (!out) throw ashlar::InternalError("cannot write " + name + " into " + folder);
-  }
+  const std::vector<ashlar::TileLaunch> launches = tiles::lowered(s);
+  if (launches.size() != 1) throw ashlar::InternalError(name + " has " + std::to_string(launches.size()) + " launches");
+  std::ofstream out(folder + "/" + name + ".tileirbc", std::ios::binary);
+  out << ashlar::codegen::tileir::bytecode(launches[0].kernel);
+  out.close();
+  if (!out) throw ashlar::InternalError("cannot write " + name + " into " + folder);
 }
 
 // One head after the other of `length` numbers in bf16, both products by tensor cores.
@@ -58,11 +58,19 @@ void write_rows(const std::string& folder) {
     Symbol R{"R"};
     const Tensor x = lang::make_input("x", f32, {R, 1024}), weight = lang::make_input("weight", f32, {1024}),
                  bias = lang::make_input("bias", f32, {1024}), y = lang::make_output("y", f32, {R, 1024});
-    lang::bind(y, norm ? Tensor(ops::layer_norm(x, weight, bias)) : Tensor(ops::softmax(x)));
-    const lang::Built built = norm ? lang::build_program("rows", {x, weight, bias, y}) : lang::build_program("rows", {x, y});
-    Schedule s(built, Target::parse("cuda-tile-sm_90"));
-    schedule_by_default(s);
-    write(folder, norm ? "row_layer_norm" : "row_softmax", s);
+    const Target target = Target::parse("cuda-tile-sm_90");
+    if (norm) {
+      const ops::Normalized r = ops::layer_norm(x, weight, bias);
+      lang::bind(y, r);
+      Schedule s(lang::build_program("rows", {x, weight, bias, y}), target);
+      schedules::tile_rows(s, {s[r.sum], s[r.mean], s[r.deviations], s[r.inverse], s[r.result]});
+      write(folder, "row_layer_norm", s);
+    } else {
+      lang::bind(y, ops::softmax(x));
+      Schedule s(lang::build_program("rows", {x, y}), target);
+      schedule_by_default(s);
+      write(folder, "row_softmax", s);
+    }
   }
 }
 

@@ -54,6 +54,8 @@ struct TileOptions {
   // Require that arguments and their rows begin at multiples of 16 bytes, which each call is checked for. The hardware unit
   // that copies tiles (TMA) needs this. If off, there is no such condition.
   bool aligned = true;
+  // The chip, such as "sm_80": element types that it lacks are refused. Empty: any chip.
+  std::string chip = {};
 };
 
 // The regions of the program must have been derived (analysis::derive_regions).

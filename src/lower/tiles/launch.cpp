@@ -82,6 +82,9 @@ Id BlockLowering::tensor_of(const ir::Buffer& b, Where where) {
   if (!b.layout.map.empty() || !b.layout.strides.empty() || b.packed_by_caller)
     refuse("tiles", "arguments without a layout of their own", b.name, where);
   if (b.type.is_packed()) refuse("tiles", "elements of at least a byte", b.name + " of " + ir::text(b.type), where);
+  if ((b.type == e4m3 || b.type == e5m2) && options_.chip == "sm_80")
+    refuse("tiles", "elements of a type that sm_80 has",
+           b.name + " of " + ir::text(b.type) + ", which chips have from sm_89 on", where);
   if (b.role == ir::Role::constant) return constant_tensor(b);
   const std::size_t rank = b.extents.size();
   const std::int64_t bytes = b.type.bytes(), unit = options_.aligned ? std::max<std::int64_t>(1, line_bytes / bytes) : 1;
