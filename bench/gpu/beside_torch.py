@@ -4,6 +4,9 @@
     beside_torch.py libashlar_gpu.so --list        the names of the rows
     beside_torch.py libashlar_gpu.so [ROW ...]     a line of JSON each, for supervise.py and tables.py
 
+Rows of tiles stand beside the same kernels in cuTile Python and in Triton too (beside_tiles.py), where those are installed: the
+fastest of their sizes of tiles. "absent" of a line names those that are not.
+
 Medians of 20 runs between events of the device (of 3 where one takes longer than 50 ms), after one that is compared with
 PyTorch's result and two more. The rows that begin with "ceiling" are PyTorch's alone: what this device reaches.
 
@@ -16,6 +19,8 @@ import statistics
 import sys
 import time
 import typing
+
+import beside_tiles
 
 
 def absent(why):
@@ -32,6 +37,7 @@ class Row:
     unit: str  # "GB/s" or "TFLOP/s"
     ceiling: str = ""
     bound: float = 1e-5  # relative to the largest value
+    peer: str = ""  # what beside_tiles.py calls it
 
 
 def rows(torch):
@@ -96,6 +102,21 @@ def rows(torch):
                            of(three, functional.scaled_dot_product_attention), 4 * heads * length**2 * 64, "TFLOP/s", single if kind == f32 else half, 1e-3 if kind == f32 else 3e-2))
     all.append(Row("ashlar-ops conv2d f32, 8 x 64 x 56 x 56, 3 x 3 to 64", "ashlar-ops conv2d bias=false padding=1",
                    of(lambda: [real(8, 64, 56, 56), real(64, 64, 3, 3)], lambda x, w: functional.conv2d(x, w, padding=1)), 2 * 8 * 64 * 64 * 9 * 56 * 56, "TFLOP/s", single, 1e-4))
+    return all + tiles(real, product, of, functional.scaled_dot_product_attention, half, bf16)
+
+
+def tiles(real, product, of, attention, ceiling, bf16):
+    all = [Row(f"tile_matmul bf16, {n}", "tile_matmul bf16", product(n, n, n, bf16), 2 * n**3, "TFLOP/s", ceiling, 2e-2, "product")
+           for n in (1000, 1024, 4096, 8192)]
+    heads, length = 16, 4096
+    for d in (64, 128):
+        for causal in (False, True):
+            work, three = 4 * heads * length**2 * d // (2 if causal else 1), lambda d=d: [real(1, heads, length, d, kind=bf16) for _ in range(3)]
+            theirs = lambda q, k, v, causal=causal: attention(q, k, v, is_causal=causal)
+            words = " causal" if causal else ""
+            for fast in ("", " fast"):
+                all.append(Row(f"tile_attention bf16{words}{fast}, {heads} heads of {length} x {length} x {d}", f"tile_attention {d}{words}{fast}",
+                               of(three, theirs), work, "TFLOP/s", ceiling, 3e-2, "attention" + words if fast else ""))
     return all
 
 
@@ -111,14 +132,19 @@ class Library:
         self.library.ashlar_gpu_call.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(Tensor), ctypes.c_int, ctypes.c_void_p]
         self.library.ashlar_gpu_prepare.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
         self.library.ashlar_gpu_failure.restype = ctypes.c_char_p
-        self.target = target.encode()
+        self.target = target
 
     def require(self, code):
         if code != 0:
             raise RuntimeError(self.library.ashlar_gpu_failure().decode())
 
+    def target_of(self, kernel):
+        """Tiles for Hopper are those of sm_90; every other chip takes the bytecode of sm_80."""
+        tile = "cuda-tile-sm_90" if self.target == "cuda-sm_90a" else "cuda-tile-sm_80"
+        return (tile if kernel.startswith("tile_") else self.target).encode()
+
     def prepare(self, kernel):
-        self.require(self.library.ashlar_gpu_prepare(kernel.encode(), self.target))
+        self.require(self.library.ashlar_gpu_prepare(kernel.encode(), self.target_of(kernel)))
 
     def function(self, torch, kernel, tensors, stream):
         keep = []
@@ -135,7 +161,7 @@ class Library:
         keep.append(tensors)
 
         def call(kept=keep):
-            self.require(self.library.ashlar_gpu_call(kernel.encode(), self.target, list_, len(list_), ctypes.c_void_p(stream.cuda_stream)))
+            self.require(self.library.ashlar_gpu_call(kernel.encode(), self.target_of(kernel), list_, len(list_), ctypes.c_void_p(stream.cuda_stream)))
         return call
 
 
@@ -156,7 +182,35 @@ def microseconds(torch, stream, f):
     return statistics.median(times)
 
 
-def measure(torch, library, stream, row):
+def distance(found, expected):
+    return ((found.float() - expected.float()).abs().max() / expected.float().abs().max()).item()
+
+
+def beside(torch, peers, stream, row, inputs, expected):
+    """Times of the peers' kernels: of the fastest size of tiles whose result is right."""
+    found = {}
+    for name in peers.found:
+        result, best, wrong = torch.empty_like(expected, memory_format=torch.contiguous_format), None, ""
+        try:
+            for call in peers.calls(name, row.peer, [*inputs, result], stream):
+                result.fill_(float("nan"))
+                call()
+                stream.synchronize()
+                if not distance(result, expected) <= row.bound:
+                    wrong = f"differs by {distance(result, expected):.3g} of the largest value"
+                    continue
+                took = microseconds(torch, stream, call)
+                best = took if best is None else min(best, took)
+        except Exception as e:  # of theirs: our row stands
+            wrong = f"{type(e).__name__}: {e}"[:300]
+        if best is not None:
+            found[f"{name}_us"] = round(best, 2)
+        if wrong:
+            found[f"{name}_text"] = wrong
+    return found | ({"absent": peers.absent} if peers.absent else {})
+
+
+def measure(torch, library, peers, stream, row):
     inputs, theirs, result = row.make()
     found = {"case": row.title, "result": "passed", "unit": row.unit, "work": row.work, "ceiling": row.ceiling}
     if row.kernel:
@@ -171,12 +225,14 @@ def measure(torch, library, stream, row):
         call()
         stream.synchronize()
         found["first_call_s"] = round(time.monotonic() - started, 3)
-        apart = ((result.float() - expected.float()).abs().max() / expected.float().abs().max()).item()
+        apart = distance(result, expected)
         found["apart"] = apart
         if not apart <= row.bound:
             found["result"], found["text"] = "differs", f"by {apart:.3g} of the largest value, expected {row.bound:g} at most"
         found["us"] = round(microseconds(torch, stream, call), 2)
     found["torch_us"] = round(microseconds(torch, stream, theirs), 2)
+    if row.peer:
+        found |= beside(torch, peers, stream, row, inputs, expected)
     return found
 
 
@@ -197,14 +253,14 @@ def main():
         absent(f"the device has compute capability {major}.{minor}, expected 8.0 at least")
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     torch.manual_seed(1)
-    library, stream, bad = Library(arguments[0], target), torch.cuda.Stream(), False
+    library, stream, bad, peers = Library(arguments[0], target), torch.cuda.Stream(), False, beside_tiles.Peers(torch)
     for row in rows(torch):
         if arguments[1:] and row.title not in arguments[1:]:
             continue
         print(json.dumps({"begin": row.title}), flush=True)
         try:
             with torch.cuda.stream(stream):
-                found = measure(torch, library, stream, row)
+                found = measure(torch, library, peers, stream, row)
         except Exception as e:  # of a driver or of our library: the other rows go on
             found = {"case": row.title, "result": "error", "text": str(e)[:600]}
         print(json.dumps(found), flush=True)

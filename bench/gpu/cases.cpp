@@ -11,6 +11,7 @@
 #include <ashlar/ir/print.h>
 
 #include "bench/gpu/kernels.h"
+#include "bench/gpu/tile_kernels.h"
 #include "tests/cuda/every_operator.h"
 #include "tests/cuda/programs.h"
 #include "tests/interp/launch_attention.h"
@@ -159,6 +160,11 @@ void by_instructions(List& list, const std::string& target) {
 
 std::vector<Case> cases(const std::string& target) {
   List list;
+  if (Target::parse(target).has_tiles()) {
+    list.all = tile_cases(target);
+    for (Case& c : library_cases(target)) list.all.push_back(std::move(c));
+    return std::move(list.all);
+  }
   for (const auto& [name, make] : cuda::operators()) list.add(name, [=, make = make] { return make(target); }, shapes_of(name));
   by_hand(list, target);
   by_instructions(list, target);

@@ -17,6 +17,15 @@ struct Prepared {
   std::vector<ashlar::interp::Arguments> data;  // random, one for each shape
   bool growing = false;                         // shapes behind one that the interpreter takes long for are left out
   bool whole = false;                           // of small whole numbers, whose sums are exact in any order
+  // What the results are compared with; the interpreter's of the kernel if empty. A kernel of tiles has no body to interpret.
+  std::function<void(ashlar::interp::Arguments&)> meant = {};
+
+  void expect(ashlar::interp::Arguments& all) const {  // leaves the results there
+    if (meant)
+      meant(all);
+    else
+      ashlar::interp::run(kernel, all);
+  }
 };
 struct Case {
   std::string name;
@@ -25,6 +34,7 @@ struct Case {
 
 // The operators and programs of the tests for devices, the families of schedules; "library: NAME" and "library: NAME f16":
 // every generator of ashlar-ops as it is scheduled by default, at small extents and at larger ones.
+// For a target with tiles: the library, and the families for tiles.
 std::vector<Case> cases(const std::string& target);
 std::vector<Case> library_cases(const std::string& target);  // a part of them
 

@@ -101,7 +101,7 @@ void run_case(const Device* device, const std::string& target, const Case& c, Ou
     Line("stage", "interpreting " + shapes(given)).print();
     clock.seconds();
     Arguments expected = given;
-    interp::run(p.kernel, expected);
+    p.expect(expected);
     o.interpret += clock.seconds();
     ++o.runs;
     if (!device) continue;

@@ -15,6 +15,7 @@
 #include <ashlar/schedules.h>
 
 #include "bench/gpu/library_cases.h"
+#include "bench/gpu/tile_kernels.h"
 #include "tests/cuda/programs.h"
 #include "tests/generators/op_arguments.h"
 #include "tests/interp/launch_matmul.h"
@@ -115,6 +116,7 @@ std::int64_t multiprocessors() {
 ir::Kernel kernel_named(const std::string& name, const std::string& target) {
   for (const auto& [known, make] : cuda::operators())
     if (known == name) return make(target);
+  if (name.rfind("tile_", 0) == 0) return tile_kernel(name, target).kernel;
   if (name == "mma_product") return mma_product(target, mma_operators::whole_tiles(bf16));
   if (name.rfind("ashlar-ops ", 0) == 0) return library_kernel(name.substr(11), target);
   if (name == "gpu_matmul f32") return product_by_family(f32, target);

@@ -22,7 +22,7 @@ std::string target_for(const Device&);
 // By name: add_bias, transpose, product, softmax, sum, conv3x3, attention; mma_product, of bf16 by a user's instruction, for
 // whole tiles of 128 x 128 x 32; matmul, the persistent product on as many blocks as the device has multiprocessors, for
 // cuda-sm_90a, "matmul 132" for 132 of them; "gpu_matmul f32" and "gpu_matmul bf16", the family as it is; "ashlar-ops softmax
-// type=bf16", an operator of the library with parameters, as it is scheduled by default.
+// type=bf16", an operator of the library with parameters, as it is scheduled by default; those of tile_kernels.h.
 ashlar::ir::Kernel kernel_named(const std::string& name, const std::string& target);
 
 ashlar::ir::Kernel mma_product(const std::string& target, const mma_operators::Options&);

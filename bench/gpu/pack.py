@@ -8,11 +8,15 @@
                                inputs as seeds, the interpreter's results as hashes or with bounds (ahead/case_file.h)
     DIR/bin/ceilings           what the device reaches
     DIR/lib/libashlar_gpu.so   kernels for beside_torch.py, compiled ahead too
-    DIR.tar.xz                 DIR as an archive, of at most 20 MiB
+    DIR.tar.xz                 DIR as an archive, of at most 20 MiB (--most)
+
+Cases of tiles are bytecode, which the driver compiles. The kernels of tiles in libashlar_gpu.so have cubins too where tileiras is
+found. An archive above the limit is an error that names its largest parts.
 
 --match takes the cases whose names contain a text, --case those with a name. With either, or with --target, there is no library.
 """
 import argparse
+import lzma
 import os
 import pathlib
 import re
@@ -26,12 +30,14 @@ import unittest.mock
 import beside_torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGETS = ["cuda-sm_90a", "cuda-sm_80", "vulkan"]
+TARGETS = ["cuda-sm_90a", "cuda-sm_80", "cuda-tile-sm_90", "vulkan"]
 MOST = 20 << 20
 OF_LIBC = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread)\.so\.\d+")
 XZ = "--x86 --lzma2=preset=9e,dict=400MiB,lc=4,pb=0"  # one window: the texts for two chips are nearly the same
 LIBRARIES = ["bench/gpu/ahead/libashlar_gpu_ahead.a", "bench/gpu/ahead/libashlar_gpu_values.a", "bench/gpu/libashlar_gpu_device.a",
              "src/runtime/libashlar_runtime.a"]
+BESIDE = ["bench/gpu/beside_torch.py", "bench/gpu/beside_tiles.py",
+          *(f"tests/tileir/{name}.py" for name in ("cutile_product", "cutile_attention", "triton_kernels"))]
 EM_CUDA = 190  # of ELF
 LIBRARY = "bench/gpu/ahead/libashlar_gpu_ahead_library.a"
 STATIC = ["-s", "-static-libstdc++", "-static-libgcc", "-Wl,--gc-sections", "-ldl", "-lpthread"]
@@ -41,9 +47,9 @@ def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def together(commands):
+def together(commands, environment=None):
     """Runs them at the same time; fails with what the first that failed said."""
-    running = [subprocess.Popen(c, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for c in commands]
+    running = [subprocess.Popen(c, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) for c in commands]
     for p in running:
         said = p.communicate()[0]
         if p.returncode != 0:
@@ -57,7 +63,9 @@ def compile_cases(build, target, folder, jobs, chosen):
     names = [n for n in all_names if chosen(n)]
     if not names:
         raise SystemExit(f"no case of {target} has such a name")
-    together([program, "--ahead", str(folder), target, f"{n}/{jobs}", *(names if len(names) < len(all_names) else [])] for n in range(jobs))
+    # No cubins of tiles: they would be made for minutes, and the driver has the same compiler.
+    together([[program, "--ahead", str(folder), target, f"{n}/{jobs}", *(names if len(names) < len(all_names) else [])] for n in range(jobs)],
+             {**os.environ, "ASHLAR_TILEIRAS": ""} if "tile" in target else None)
 
 
 def without_ptx(file):
@@ -79,6 +87,11 @@ def without_ptx(file):
 
 def in_order(folder, suffix):
     return sorted(folder.glob(f"[0-9]*{suffix}"), key=lambda p: int(p.stem))
+
+
+def sizes_of(folder, target):
+    """(name, bytes) of the objects."""
+    return [(f"{target}: {p.with_suffix('.case').read_text().partition(chr(10))[0].removeprefix('case ')}", p.stat().st_size) for p in in_order(folder, ".o")]
 
 
 def program_of(build, target, folder, to):
@@ -107,7 +120,9 @@ def program_of(build, target, folder, to):
 def kernels_of_beside_torch():
     """Their names by target; the persistent one is for as many blocks as a device has multiprocessors."""
     names = sorted({row.kernel for row in beside_torch.rows(unittest.mock.MagicMock()) if row.kernel and row.kernel != "matmul"})
-    return {"cuda-sm_90a": names + [f"matmul {n}" for n in (132, 114)], "cuda-sm_80": names}  # an H100 or H200, an H100 of PCIe
+    tiles, threads = [n for n in names if n.startswith("tile_")], [n for n in names if not n.startswith("tile_")]
+    return {"cuda-sm_90a": threads + [f"matmul {n}" for n in (132, 114)], "cuda-sm_80": threads,  # an H100 or H200, an H100 of PCIe
+            "cuda-tile-sm_90": tiles, "cuda-tile-sm_80": tiles}
 
 
 def library(build, folder, to):
@@ -145,11 +160,26 @@ def check(folder):
     return f"{newest[0]}.{newest[1]}"
 
 
+def compressed(data):
+    return len(lzma.compress(data, filters=[{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 4, "pb": 0}]))
+
+
+def too_large(archive, size, most, top, parts):
+    """What the archive has: its files, compressed one by one, and the largest objects. parts: (name, bytes) of all objects."""
+    files = sorted(((compressed(f.read_bytes()), f) for f in top.rglob("*") if f.is_file()), reverse=True)
+    lines = [f"{archive} has {size / 2**20:.2f} MiB, expected at most {most:g} MiB. Its files, compressed one by one, in KiB:"]
+    lines += [f"  {n / 2**10:8.0f}  {f.relative_to(top)}" for n, f in files[:5]]
+    lines += ["The largest objects, in KiB before they are compressed:"]
+    lines += [f"  {n / 2**10:8.0f}  {name}" for name, n in sorted(parts, key=lambda p: -p[1])[:20]]
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--most", type=float, default=MOST / 2**20, help="of the archive, in MiB")
     parser.add_argument("--match", action="append", default=[])
     parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--target", action="append", choices=TARGETS, default=[])
@@ -160,19 +190,22 @@ def main():
         raise SystemExit(f"{top} is there and is no pack: give another name")
     shutil.rmtree(top, ignore_errors=True)
     (top / "bin").mkdir(parents=True), (top / "lib").mkdir()
+    parts = []
     with tempfile.TemporaryDirectory(dir=build, prefix="pack") as name:
         work = pathlib.Path(name)
         for target in o.target or TARGETS:
             (work / target).mkdir()
             compile_cases(build, target, work / target, o.jobs, chosen)
             text = program_of(build, target, work / target, top / "bin" / f"cases-{target}")
+            parts += sizes_of(work / target, target)
             count = lambda pattern: len(re.findall(pattern, text, re.MULTILINE))
             print(f"{target}: {count('^case ')} cases, {count('^refused ')} of them refused, {count('^tensor .* hash ')} hashes, "
                   f"{count('^tensor .* (?:near|sums) ')} bounds, {count('^tensor .* stored ')} inputs without a seed", flush=True)
         if not (o.match or o.case or o.target):
             (work / "library").mkdir()
             library(build, work / "library", top / "lib/libashlar_gpu.so")
-            shutil.copy(ROOT / "bench/gpu/beside_torch.py", top)
+            for script in BESIDE:
+                shutil.copy(ROOT / script, top)
     for name, to in (("run", top), ("ceilings", top / "bin")):
         subprocess.run(["strip", "-o", str(to / name), str(build / "packed" / name)], check=True)
     libc = check(top)
@@ -180,8 +213,8 @@ def main():
     subprocess.run(["tar", "-C", str(top.parent), "-c", "-J", "-f", str(archive), top.name], check=True, env={**os.environ, "XZ_OPT": XZ})
     size, unpacked = archive.stat().st_size, sum(f.stat().st_size for f in top.rglob("*") if f.is_file())
     print(f"{archive}: {size / 2**20:.1f} MiB, {unpacked / 2**20:.1f} MiB unpacked; needs libc {libc}")
-    if size > MOST:
-        raise SystemExit(f"{archive} has more than {MOST >> 20} MiB")
+    if size > o.most * 2**20:
+        raise SystemExit(too_large(archive, size, o.most, top, parts))
     return 0
 
 

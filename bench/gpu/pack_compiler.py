@@ -20,8 +20,10 @@ import subprocess
 import sys
 import tempfile
 
+import pack
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCRIPTS = ["first_hour.py", "supervise.py", "tables.py", "beside_torch.py"]
+SCRIPTS = ["first_hour.py", "supervise.py", "tables.py"]
 XZ = "--x86 --lzma2=preset=9e,dict=128MiB,lc=4,pb=0"  # machine code, all of it in one window
 OF_LIBC = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|librt|libpthread)\.so\.")
 OTHER_TARGET = re.compile(r"LLVMInitialize(?!X86|NVPTX)\w+")
@@ -98,6 +100,8 @@ def main():
                 raise SystemExit(f"{f.name} cannot be loaded: {wrong[0].strip()}")
         for s in SCRIPTS:
             shutil.copy(ROOT / "bench/gpu" / s, top / s)
+        for s in pack.BESIDE:
+            shutil.copy(ROOT / s, top)
         subprocess.run(["tar", "-C", folder, "-c", "-J", "-f", str(archive), "ashlar_gpu"], check=True, env={**os.environ, "XZ_OPT": XZ})
         unpacked = sum(f.stat().st_size for f in top.rglob("*") if f.is_file())
     print(f"{archive}: {archive.stat().st_size / 2**20:.1f} MiB, {unpacked / 2**20:.1f} MiB unpacked")

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A pack (bench/gpu/pack.py) in a bare root that has libc alone: its cases on the executor of PTX; on the stand-in driver, where a
-kernel that hangs, one that loses the device and one that crashes cost only themselves; and for Vulkan outside of it.
+kernel that hangs, one that loses the device and one that crashes cost only themselves; those of tiles on the executor of bytecode;
+and for Vulkan outside of it. A pack above the limit is refused with its largest parts.
 
-    pack_test.py BUILD EXECUTOR STANDIN
+    pack_test.py BUILD EXECUTOR STANDIN TILES
 """
 import json
 import os
@@ -16,9 +17,10 @@ import sys
 import tempfile
 import time
 
-BUILD, EXECUTOR, STANDIN = map(pathlib.Path, sys.argv[1:])
+BUILD, EXECUTOR, STANDIN, TILES = map(pathlib.Path, sys.argv[1:])
 PACK = pathlib.Path(__file__).resolve().parents[2] / "bench/gpu/pack.py"
 CASES = ["transpose", "row_sums", "softmax", "library: relu", "a tile of attention", "warp_sums of i8", "library: matmul f16"]
+OF_TILES = ["tile_matmul bf16", "tile_attention 64", "tile_attention 64 causal fast"]  # and those of the library
 TARGETS = ["cuda-sm_90a", "cuda-sm_80"]
 
 
@@ -30,14 +32,14 @@ def libraries(file):
 
 def bare_root(folder, pack):
     root = folder / "root"
-    for file in [pack / "run", EXECUTOR, STANDIN]:  # the drivers stand for a vendor's, which bring what they need
+    for file in [pack / "run", EXECUTOR, STANDIN, TILES]:  # the drivers stand for a vendor's, which bring what they need
         for library in libraries(file):
             to = root / str(library).lstrip("/")
             to.parent.mkdir(parents=True, exist_ok=True)
             if not to.exists():
                 shutil.copy(library, to)
     (root / "drivers").mkdir()
-    for file in (EXECUTOR, STANDIN):
+    for file in (EXECUTOR, STANDIN, TILES):
         shutil.copy(file, root / "drivers")
     shutil.copytree(pack, root / "pack")
     return root
@@ -66,6 +68,33 @@ def on_executor(root, names):
     p = subprocess.run([str(root / "pack/bin/ceilings"), "--short", *ceilings], capture_output=True, text=True, env={"ASHLAR_CUDA_LIBRARY": str(EXECUTOR)})
     found = [f for f in map(json.loads, p.stdout.splitlines()) if "case" in f]
     assert p.returncode == 0 and [f["case"] for f in found] == ceilings and all(f["result"] == "passed" for f in found), p.stdout + p.stderr
+
+
+def on_tiles(root, names):
+    p = started(root, "tiles", "--only", "cuda-tile-sm_90", "--limit", "100", environment={"ASHLAR_CUDA_LIBRARY": f"/drivers/{TILES.name}"})
+    said = p.communicate(timeout=600)[0]
+    found = lines(root, "tiles")
+    assert p.returncode == 0 and sorted(f["case"] for f in found) == sorted(names), said
+    assert all(f["result"] == "passed" and f["runs"] >= 1 for f in found), said
+    assert {f["case"] for f in found if "within_bounds" in f} == {n for n in names if n.startswith("tile_attention") or n == "library: matmul f16"}, said
+
+
+def limited(folder):
+    """Above the limit: the size, the limit, the files and the objects are named."""
+    made = subprocess.run([sys.executable, str(PACK), str(BUILD), str(folder / "large"), "--jobs", "1", "--most", "0.01", "--case", "library: relu",
+                           "--target", "cuda-sm_80"], capture_output=True, text=True)
+    said = made.stderr
+    assert made.returncode == 1 and re.search(r"large\.tar\.xz has 0\.\d\d MiB, expected at most 0\.01 MiB\. Its files, compressed one by one", said), said
+    assert re.search(r"^ +\d+  bin/cases-cuda-sm_80$", said, re.MULTILINE) and re.search(r"^ +\d+  cuda-sm_80: library: relu$", said, re.MULTILINE), said
+
+
+def peers_by_name():
+    """What is not on this machine is named with the reason."""
+    sys.path.insert(0, str(PACK.parent))
+    beside_tiles = __import__("beside_tiles")
+    found = beside_tiles.Peers(None)
+    assert found.found.keys() | found.absent.keys() == {"cutile", "triton"} and not found.found.keys() & found.absent.keys(), found.absent
+    assert all(found.absent.values()), found.absent
 
 
 def on_standin(root, names):
@@ -130,8 +159,10 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         pack = folder / "pack"
-        cases = [word for c in CASES for word in ("--case", c)]
-        made = subprocess.run([sys.executable, str(PACK), str(BUILD), str(pack), "--jobs", "2", *cases, *(w for t in [*TARGETS, "vulkan"] for w in ("--target", t))],
+        limited(folder), peers_by_name()
+        every = [*TARGETS, "cuda-tile-sm_90", "vulkan"]
+        cases = [word for c in CASES + OF_TILES for word in ("--case", c)]
+        made = subprocess.run([sys.executable, str(PACK), str(BUILD), str(pack), "--jobs", "2", *cases, *(w for t in every for w in ("--target", t))],
                               capture_output=True, text=True)
         assert made.returncode == 0, made.stdout + made.stderr
         unpacked = folder / "elsewhere"
@@ -139,14 +170,16 @@ def main():
         subprocess.run(["tar", "-C", str(unpacked), "-x", "-f", str(folder / "pack.tar.xz")], check=True)
         shutil.rmtree(pack)
         pack = unpacked / "pack"
-        names = {t: subprocess.run([str(pack / f"bin/cases-{t}"), "--list"], check=True, capture_output=True, text=True).stdout.splitlines() for t in [*TARGETS, "vulkan"]}
-        assert all(sorted(n) == sorted(CASES) for n in names.values()), names
+        names = {t: subprocess.run([str(pack / f"bin/cases-{t}"), "--list"], check=True, capture_output=True, text=True).stdout.splitlines() for t in every}
+        of_tiles = [*OF_TILES, *(n for n in CASES if n.startswith("library: "))]
+        assert all(sorted(names[t]) == sorted(of_tiles if "tile" in t else CASES) for t in every), names
         root = bare_root(folder, pack)
         on_executor(root, names["cuda-sm_80"])
+        on_tiles(root, names["cuda-tile-sm_90"])
         on_standin(root, names["cuda-sm_90a"])
         without_driver(root)
         vulkan = on_vulkan(pack, folder, names["vulkan"])
-    print(f"{len(names['cuda-sm_80'])} cases for two chips in a bare root, {vulkan} for Vulkan")
+    print(f"{len(names['cuda-sm_80'])} cases for two chips in a bare root, {len(of_tiles)} of tiles, {vulkan} for Vulkan")
     return 0
 
 

@@ -56,4 +56,5 @@ def main():
     export_kernel(attention, [signature], path, gpu_code=chip, output_format="cubin")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,6 @@ import cuda.tile as ct
 from cuda.tile.compilation import ArrayConstraint, CallingConvention, KernelSignature, export_kernel
 
 
-@ct.kernel(num_worker_warps=int(sys.argv[5]))
 def product(A, B, C, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     i, j = ct.bid(0), ct.bid(1)
     sums = ct.full((tm, tn), 0, dtype=ct.float32)
@@ -24,6 +23,10 @@ def product(A, B, C, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant
     ct.store(C, index=(i, j), tile=sums.astype(ct.bfloat16))
 
 
+def kernel(warps):
+    return ct.kernel(product, num_worker_warps=warps)
+
+
 def main():
     tm, tn, tk, unit = (int(n) for n in sys.argv[1:5])
     chip, path = sys.argv[6:8]
@@ -31,7 +34,8 @@ def main():
                            may_alias_internally=False, stride_constant=[None, 1], stride_divisible_by=[8, 1],
                            shape_divisible_by=unit, base_addr_divisible_by=16)
     signature = KernelSignature([rows, rows, rows, tm, tn, tk], CallingConvention.cutile_python_v1(), symbol="product")
-    export_kernel(product, [signature], path, gpu_code=chip, output_format="cubin")
+    export_kernel(kernel(int(sys.argv[5])), [signature], path, gpu_code=chip, output_format="cubin")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -115,4 +115,5 @@ def main():
         out.write(cubin_of(sys.argv[1], sys.argv[2], [int(n) for n in sys.argv[4:]]))
 
 
-main()
+if __name__ == "__main__":
+    main()

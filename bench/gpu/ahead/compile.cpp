@@ -68,7 +68,7 @@ std::vector<float> bounds(const FreeSums& sums, std::size_t n, const Array& a) {
 
 std::vector<ahead::Argument> call(const Prepared& p, const Arguments& given) {
   Arguments meant = given;
-  interp::run(p.kernel, meant);
+  p.expect(meant);
   std::optional<FreeSums> sums;
   if (rounds_freely(p.kernel) && !p.whole && p.relative == 0) sums.emplace(p.kernel, given);
   Seeds seeds;

@@ -27,11 +27,11 @@ const char kUsage[] =
     "FOLDER/summary.txt the counts. Steps, each at most as long as is left of --seconds (600):\n"
     "  versions    of the driver, the toolkit and this system\n"
     "  ceilings    what this device reaches: copies, tensor cores, multiply-adds\n"
-    "  TARGET      cuda-sm_90a, cuda-sm_80, vulkan: every case once, in a process of its own, against the hash or the bound "
-    "that\n"
-    "              was made of the interpreter's result\n"
+    "  TARGET      cuda-sm_90a, cuda-sm_80, cuda-tile-sm_90, vulkan: every case once, in a process of its own, against the\n"
+    "              hash or the bound that was made of the interpreter's result\n"
     "  sanitizer   a few cases of CUDA under compute-sanitizer, where that is installed\n"
-    "  pytorch     kernels beside PyTorch's (cuBLAS, cuDNN, SDPA), where python3 and PyTorch are installed\n"
+    "  pytorch     kernels beside PyTorch's (cuBLAS, cuDNN, SDPA), where python3 and PyTorch are installed; those of tiles\n"
+    "              beside cuTile Python's and Triton's too, where those are\n"
     "--limit: seconds of silence after which a case counts as hung (25). --match: cases whose names contain TEXT.\n"
     "Exit code 1 if anything differs, fails, hangs or crashes; 3 if no device can be used.\n";
 
@@ -80,7 +80,8 @@ Options options(int argc, char** argv) {
   return o;
 }
 
-std::vector<std::string> targets(const std::string& bin) {  // of the programs cases-TARGET; the newest chip first, Vulkan last
+// Of the programs cases-TARGET: the newest chip first, then tiles, Vulkan last.
+std::vector<std::string> targets(const std::string& bin) {
   std::vector<std::string> all;
   DIR* d = opendir(bin.c_str());
   if (!d) throw std::runtime_error(bin + " cannot be read: " + std::strerror(errno));
@@ -88,8 +89,8 @@ std::vector<std::string> targets(const std::string& bin) {  // of the programs c
     if (std::strncmp(e->d_name, "cases-", 6) == 0) all.emplace_back(e->d_name + 6);
   closedir(d);
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    const bool va = a.rfind("cuda", 0) != 0, vb = b.rfind("cuda", 0) != 0;
-    return va != vb ? vb : a > b;
+    const auto rank = [](const std::string& t) { return t.rfind("cuda-sm", 0) == 0 ? 0 : t.rfind("cuda", 0) == 0 ? 1 : 2; };
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a > b;
   });
   return all;
 }
