@@ -6,11 +6,11 @@
 //                                      ..
 //                                    for the rest
 //
-// Such a loop is a scatter, or the step of a recurrence: the schedule found no lanes for it, and what counts the iterations is
-// a large part of it. A loop that runs as often as data say, such as the terms of a row of a sparse matrix, keeps its form,
-// since most rows are short; so does the rest of a row that vectors leave. Of other loops only innermost ones of a constant
-// number of iterations are unrolled, as a whole, and of these none that holds a register tile or an instruction of its own: a
-// schedule has counted what is in them.
+// Such a loop is a scatter, or the step of a recurrence: the schedule found no lanes for it, and counting the iterations is a
+// large part of its work. A loop whose number of iterations depends on data, such as the terms of a row of a sparse matrix,
+// keeps its form, since most rows are short; so does the rest of a row that vectors leave. Other innermost loops are unrolled
+// only if their number of iterations is a constant, and then as a whole. A loop that holds a register tile, or an instruction
+// that the schedule asked for, is left alone: the schedule has counted its registers.
 #include <initializer_list>
 
 #include <llvm/ADT/SmallPtrSet.h>
