@@ -32,8 +32,23 @@ class TileProduct : public Generator {
 };
 ASHLAR_GENERATOR(TileProduct, "tile_product");
 
-ToolResult tool(const char* outputs, const char* target) {
-  const std::vector<std::string> arguments = {"-g", "tile_product", "-e", std::string(outputs) + "=-", "-t", target};
+class TileBytes : public Generator {
+ public:
+  Symbol N{"N"};
+  Input x{"x", e4m3, {N}};
+  Output y{"y", f32, {N}};
+  void algorithm() override {
+    y = compute("y", {N}, [&](Var i) { return f32(x(i)); });
+  }
+  void schedule(Schedule& s) override {
+    auto [o, i] = s[y].split(s[y].spatial<1>()[0], 64);
+    s[y].bind(o, gpu::block_x).as_tile(i);
+  }
+};
+ASHLAR_GENERATOR(TileBytes, "tile_bytes");
+
+ToolResult tool(const char* outputs, const char* target, const char* generator = "tile_product") {
+  const std::vector<std::string> arguments = {"-g", generator, "-e", std::string(outputs) + "=-", "-t", target};
   return run_tool(arguments);
 }
 
@@ -87,4 +102,12 @@ TEST_CASE("what there is not of tiles, and of other targets") {
   CHECK(tool("cubin", "cuda-tile")
             .err.find("cubin: expected a target that names a chip, such as cuda-tile-sm_90, found cuda-tile") !=
         std::string::npos);
+}
+
+TEST_CASE("8-bit floats for a chip that lacks them") {
+  const ToolResult none = tool("tileir", "cuda-tile-sm_80", "tile_bytes");
+  CHECK(none.err.find("tiles: expected elements of a type that sm_80 has, found x of e4m3, which chips have from sm_89 on") !=
+        std::string::npos);
+  CHECK(none.code != 0);
+  for (const char* target : {"cuda-tile", "cuda-tile-sm_90"}) CHECK(tool("tileir", target, "tile_bytes").err == "");
 }
