@@ -140,13 +140,19 @@ class OnTiles {
 
   // ---- rows --------------------------------------------------------------------------------------------------------------
 
-  // Are results that are neighbors computed of neighbors in memory, v[j, e] for w[i, e]? Then a tile has some of both.
+  // Are results that are neighbors computed of neighbors in memory, v[j, e] for w[i, e]? Then a tile has some of both. What
+  // each row has one of, such as its mean, does not count.
   bool reads_along_results(Id id) const {
     const ir::Stage& s = d.stage(id);
-    const auto dims = spatial_of(s);
+    const auto dims = spatial_of(s), terms = reduce_of(s);
     const auto reads = readings_of(d.program(), s);
+    const auto of_terms = [&](const Reading& r) {
+      return std::any_of(r.at.begin(), r.at.end(), [&](const auto& index) {
+        return std::any_of(terms.begin(), terms.end(), [&](const auto& t) { return index.moves_with(t.id); });
+      });
+    };
     return s.is_reduction() && !dims.empty() && std::any_of(reads.begin(), reads.end(), [&](const Reading& r) {
-             return !r.of_init && !r.at.empty() && r.at.back().moves_with(dims.back().id);
+             return !r.of_init && !r.at.empty() && r.at.back().moves_with(dims.back().id) && of_terms(r);
            });
   }
 

@@ -120,6 +120,18 @@ TEST_CASE("tiles of keys that no query of a block sees are not computed: the loo
   CHECK(loop_of({.causal = ops::Causal::last, .window = 5, .finite = true, .rounded = true}) == std::pair(1, 1));
 }
 
+TEST_CASE("layer_norm is one launch by default: a row's mean, which the next sum reads, is no factor along results") {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"};
+  const Tensor x = lang::make_input("x", f32, {M, N}), scale = lang::make_input("scale", f32, {N}),
+               shift = lang::make_input("shift", f32, {N}), y = lang::make_output("y", f32, {M, N});
+  lang::bind(y, ops::layer_norm(x, scale, shift));
+  const lang::Built built = lang::build_program("norm", {x, scale, shift, y});
+  const ScheduledByDefault made = schedule_by_default(built, Target::parse("cuda-tile-sm_90"));
+  CHECK_MESSAGE(lowered(made.schedule).size() == 1, made.choices.text());
+  same(built, made.schedule, {{{"M", 5}, {"N", 37}}, {{"M", 1}, {"N", 1}}, {{"M", 3}, {"N", 2100}}}, 1e-4, 1e-4);
+}
+
 TEST_CASE("approximations are within the bounds of docs/ir.md of the exact functions") {
   lang::DefinitionScope scope;
   Symbol N{"N"};
