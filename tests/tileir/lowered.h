@@ -27,6 +27,47 @@ inline std::vector<TileLaunch> lowered(const Schedule& s, const TileOptions& opt
 
 inline Schedule scheduled(const lang::Built& built) { return Schedule(built, Target::parse("cuda-tile-sm_90")); }
 
+// C(i, j) = sum of `term(A(i, k), B(k, j))`, in tiles of `rows` x `columns` and of `depth` terms: an mma in a loop over k.
+struct TiledProduct {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"}, K{"K"};
+  Tensor A, B, C, result;
+  lang::Built built;
+  Schedule s;
+  template <class Term>
+  TiledProduct(Type a, Type b, Type c, Term term, int rows, int columns, int depth)
+      : A(lang::make_input("A", a, {M, K})),
+        B(lang::make_input("B", b, {K, N})),
+        C(lang::make_output("C", c, {M, N})),
+        result(defined(term)),
+        built((lang::bind(C, result), lang::build_program("product", {A, B, C}))),
+        s(scheduled(built)) {
+    auto [i, j] = s[result].template spatial<2>();
+    auto [io, jo, ii, ji] = s[result].tile(i, j, rows, columns);
+    auto [ko, ki] = s[result].split(s[result].reduction(), depth);
+    s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
+  }
+  std::string kernel() const { return ir::tile::text(lowered(s)[0].kernel); }
+
+ private:
+  template <class Term>
+  Tensor defined(Term term) {
+    Axis k{"k", K};
+    return compute("result", {M, N}, [&](Var i, Var j) { return sum(term(Expr(A(i, k)), Expr(B(k, j))), k); });
+  }
+};
+
+// The larger of two pairs (value, place), of equal values that with the first place.
+inline auto larger_of_pairs() {
+  return reducer(
+      "larger", {f32, i32}, {-1e30, 1 << 30},
+      [](Values<2> a, Values<2> b) {
+        const Expr takes = b[0] > a[0] || (b[0] == a[0] && b[1] < a[1]);
+        return values(select(takes, b[0], a[0]), select(takes, b[1], a[1]));
+      },
+      Order::any);
+}
+
 // What blocks store is what the algorithm says: to the bit without bounds.
 inline void same(const lang::Built& built, const Schedule& s, const std::vector<Sizes>& shapes, double relative = 0,
                  double absolute = 0) {

@@ -48,20 +48,9 @@ TEST_CASE("a product: loads by views, mma, ragged in all dimensions") {
 
 TEST_CASE("products of 8-bit floats, by mma") {
   for (const Type type : {e4m3, e5m2}) {
-    lang::DefinitionScope scope;
-    Symbol M{"M"}, N{"N"}, K{"K"};
-    Tensor A = lang::make_input("A", type, {M, K}), B = lang::make_input("B", type, {K, N}),
-           C = lang::make_output("C", f32, {M, N});
-    Axis k{"k", K};
-    Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return sum(f32(A(i, k)) * f32(B(k, j)), k); });
-    const lang::Built built = (lang::bind(C, result), lang::build_program("bytes", {A, B, C}));
-    Schedule s = scheduled(built);
-    auto [i, j] = s[result].spatial<2>();
-    auto [io, jo, ii, ji] = s[result].tile(i, j, 16, 16);
-    auto [ko, ki] = s[result].split(s[result].reduction(), 32);
-    s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
-    CHECK(ir::tile::text(lowered(s)[0].kernel).find("mma") != std::string::npos);
-    same(built, s, {{{"M", 17}, {"N", 16}, {"K", 70}}, {{"M", 1}, {"N", 1}, {"K", 1}}});
+    TiledProduct p(type, type, f32, [](Expr a, Expr b) { return f32(a) * f32(b); }, 16, 16, 32);
+    CHECK(p.kernel().find("mma") != std::string::npos);
+    same(p.built, p.s, {{{"M", 17}, {"N", 16}, {"K", 70}}, {{"M", 1}, {"N", 1}, {"K", 1}}});
   }
 }
 
@@ -84,21 +73,10 @@ TEST_CASE("products of a batch, with a transposed factor, of bytes, of f32") {
     same(built, s, {{{"G", 2}, {"M", 17}, {"N", 9}, {"K", 40}}, {{"G", 1}, {"M", 1}, {"N", 1}, {"K", 1}}});
   }
   {
-    lang::DefinitionScope scope;
-    Symbol M{"M"}, N{"N"}, K{"K"};
-    Tensor A = lang::make_input("A", u8, {M, K}), B = lang::make_input("B", i8, {K, N}),
-           C = lang::make_output("C", i32, {M, N});
-    Axis k{"k", K};
-    Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return sum(i32(A(i, k)) * i32(B(k, j)), k); });
-    const lang::Built built = (lang::bind(C, result), lang::build_program("bytes", {A, B, C}));
-    Schedule s = scheduled(built);
-    auto [i, j] = s[result].spatial<2>();
-    auto [io, jo, ii, ji] = s[result].tile(i, j, 8, 8);
-    auto [ko, ki] = s[result].split(s[result].reduction(), 16);
-    s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
-    const std::string kernel = ir::tile::text(lowered(s)[0].kernel);
+    TiledProduct p(u8, i8, i32, [](Expr a, Expr b) { return i32(a) * i32(b); }, 8, 8, 16);
+    const std::string kernel = p.kernel();
     CHECK(kernel.find("mma") != std::string::npos);
-    same(built, s, {{{"M", 9}, {"N", 10}, {"K", 33}}});
+    same(p.built, p.s, {{{"M", 9}, {"N", 10}, {"K", 33}}});
   }
   {
     lang::DefinitionScope scope;
@@ -143,13 +121,7 @@ TEST_CASE("a reducer of the user's own over pairs, in tiles of rows; a factor th
     Symbol R{"R"}, C{"C"};
     Tensor x = lang::make_input("x", f32, {R, C}), y = lang::make_output("y", f32, {R}), z = lang::make_output("z", i32, {R});
     Axis c{"c", C};
-    const auto larger = reducer(
-        "larger", {f32, i32}, {-1e30, 1 << 30},
-        [](Values<2> a, Values<2> b) {
-          const Expr takes = b[0] > a[0] || (b[0] == a[0] && b[1] < a[1]);
-          return values(select(takes, b[0], a[0]), select(takes, b[1], a[1]));
-        },
-        Order::any);
+    const auto larger = larger_of_pairs();
     const std::array<Tensor, 2> found = compute("largest", {R}, [&](Var r) { return larger(values(x(r, c), i32(c)), c); });
     const Tensor &most = found[0], &place = found[1];
     const lang::Built built = (lang::bind(y, most), lang::bind(z, place), lang::build_program("largest", {x, y, z}));

@@ -97,13 +97,7 @@ TEST_CASE("a scan of pairs, which the assembler takes too") {
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N}), z = lang::make_output("z", i32, {N});
-  const auto larger = reducer(
-      "larger", {f32, i32}, {-1e30, 1 << 30},
-      [](Values<2> a, Values<2> b) {
-        const Expr takes = b[0] > a[0] || (b[0] == a[0] && b[1] < a[1]);
-        return values(select(takes, b[0], a[0]), select(takes, b[1], a[1]));
-      },
-      Order::any);
+  const auto larger = larger_of_pairs();
   const std::array<Tensor, 2> found = scan("found", {N}, Along{0}, larger, [&](Var i) { return values(x(i), i32(i)); });
   const lang::Built built = (lang::bind(y, found[0]), lang::bind(z, found[1]), lang::build_program("largest", {x, y, z}));
   Schedule s = scheduled(built);

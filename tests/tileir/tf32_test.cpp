@@ -37,24 +37,11 @@ TEST_CASE("round_to_tf32 takes f32") {
 
 TEST_CASE("a product of numbers of tf32 is one mma; with one factor of f32 it is one of f32") {
   for (const bool both : {true, false}) {
-    lang::DefinitionScope scope;
-    Symbol M{"M"}, N{"N"}, K{"K"};
-    Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
-           C = lang::make_output("C", f32, {M, N});
-    Axis k{"k", K};
-    Tensor result = compute("result", {M, N}, [&](Var i, Var j) {
-      return sum(round_to_tf32(A(i, k)) * (both ? round_to_tf32(B(k, j)) : Expr(B(k, j))), k);
-    });
-    const lang::Built built = (lang::bind(C, result), lang::build_program("product", {A, B, C}));
-    Schedule s = scheduled(built);
-    auto [i, j] = s[result].spatial<2>();
-    auto [io, jo, ii, ji] = s[result].tile(i, j, 16, 8);
-    auto [ko, ki] = s[result].split(s[result].reduction(), 16);
-    s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
-    const std::string kernel = ir::tile::text(lowered(s)[0].kernel);
+    TiledProduct p(f32, f32, f32, [&](Expr a, Expr b) { return round_to_tf32(a) * (both ? round_to_tf32(b) : b); }, 16, 8, 16);
+    const std::string kernel = p.kernel();
     CHECK((kernel.find("mma of tf32") != std::string::npos) == both);
     CHECK(kernel.find("mma") != std::string::npos);
-    same(built, s, {{{"M", 17}, {"N", 9}, {"K", 40}}, {{"M", 1}, {"N", 1}, {"K", 1}}}, 1e-5, 1e-5);
+    same(p.built, p.s, {{{"M", 17}, {"N", 9}, {"K", 40}}, {{"M", 1}, {"N", 1}, {"K", 1}}}, 1e-5, 1e-5);
   }
 }
 

@@ -135,18 +135,8 @@ Subject numbers() {  // f32 to and from integers, minima, shifts
 }
 
 Subject bytes() {  // mma of u8 and i8
-  lang::DefinitionScope scope;
-  Symbol M{"M"}, N{"N"}, K{"K"};
-  Tensor A = lang::make_input("A", u8, {M, K}), B = lang::make_input("B", i8, {K, N}), C = lang::make_output("C", i32, {M, N});
-  Axis k{"k", K};
-  Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return sum(i32(A(i, k)) * i32(B(k, j)), k); });
-  const lang::Built built = (lang::bind(C, result), lang::build_program("bytes", {A, B, C}));
-  Schedule s = scheduled(built);
-  auto [i, j] = s[result].spatial<2>();
-  auto [io, jo, ii, ji] = s[result].tile(i, j, 16, 8);
-  auto [ko, ki] = s[result].split(s[result].reduction(), 16);
-  s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
-  Subject r = of(built, s, {{"M", 20}, {"N", 12}, {"K", 37}});
+  const TiledProduct p(u8, i8, i32, [](Expr a, Expr b) { return i32(a) * i32(b); }, 16, 8, 16);
+  Subject r = of(p.built, p.s, {{"M", 20}, {"N", 12}, {"K", 37}});
   for (interp::Array& a : r.tensors)
     a = interp::Array::make(a.type, a.shape,
                             [&](std::span<const std::int64_t> at) { return a.type == u8 ? 200 + small(at) : small(at); });
