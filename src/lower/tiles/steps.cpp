@@ -77,8 +77,9 @@ std::optional<BlockLowering::Id> BlockLowering::step_before(const Expr& e, const
   if (component == own.end()) return std::nullopt;
   const std::size_t d = c.stage->along.front();
   const ir::IterVar& v = c.stage->iters[d];
-  const Expr here = known(ir::substitute(ir::var(v.id, v.name), c.values)), there = known(ir::args_of(e)[d]);
-  const Expr distance = analysis::simplify(v.descending ? ir::sub(there, here) : ir::sub(here, there), facts_);
+  // Together, and as they stand: each by itself may become another formula, such as N - i for max(N, 1) - i where N > 0.
+  const Expr here = ir::substitute(ir::var(v.id, v.name), c.values), there = ir::args_of(e)[d];
+  const Expr distance = known(v.descending ? ir::sub(there, here) : ir::sub(here, there));
   std::int64_t n = 0;
   if (!ir::is_int(distance, &n) || n < 1 || n > static_cast<std::int64_t>(c.back))
     throw InternalError("a read of a step that is not kept: " + ir::text(e));
