@@ -97,7 +97,7 @@ static Recorder* this_thread(void) {
 
 static Record* at(const Recorder* t, int32_t record) { return &t->pieces[record / kPiece][record % kPiece]; }
 
-/* A new record under `parent`, kNone for none. kNone where there is no room. */
+/* A new record under `parent` (kNone: without a parent). Returns kNone if there is no room. */
 static int32_t add(Recorder* t, int32_t parent, const ashlar_abi1_site* site, int64_t start) {
   const int32_t n = t->count, piece = n / kPiece;
   if (piece == kPieces) return kNone;
@@ -127,7 +127,11 @@ void ashlar_abi1_profile_enter(const ashlar_abi1_site* site) {
   ask();
   if (!atomic_load_explicit(&profile.on, memory_order_relaxed)) return;
   Recorder* t = this_thread();
-  if (t == NULL || t->depth == kDepth) return;
+  if (t == NULL) return;
+  if (t->depth == kDepth) {
+    ++t->lost;
+    return;
+  }
   const int64_t start = ashlar_nanoseconds();
   t->open[t->depth].record = record_for(t, site, start);
   t->open[t->depth].site = site;
@@ -213,17 +217,17 @@ int ashlar_profile_write(const char* path) {
           "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"ashlar %s\",\"lost\":%lld},\"traceEvents\":[\n"
           "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"ashlar\"}}",
           ashlar_version(), (long long)lost);
-  for (Recorder* t = profile.threads; t != NULL; t = t->next) {
+  for (const Recorder* t = profile.threads; t != NULL; t = t->next) {
     fprintf(file, ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":\"thread %d\"}}",
             (int)t->number, (int)t->number);
     put_tree(file, t);
-    t->count = 0, t->depth = 0, t->lost = 0, t->first = t->last = kNone;
   }
-  lock_leave(&profile.lock);
   fprintf(file, "\n]}\n");
-  const bool bad = ferror(file) != 0;
-  if (fclose(file) != 0 || bad)
-    return ashlar_error_record(ashlar_last_error_slot(), ASHLAR_E_LAUNCH, -1, -1, 0, 0,
-                               "ashlar_profile_write: %s cannot be written", path);
-  return ASHLAR_OK;
+  const bool bad = ferror(file) != 0, written = fclose(file) == 0 && !bad;
+  for (Recorder* t = written ? profile.threads : NULL; t != NULL; t = t->next)
+    t->count = 0, t->depth = 0, t->lost = 0, t->first = t->last = kNone;
+  lock_leave(&profile.lock);
+  if (written) return ASHLAR_OK;
+  return ashlar_error_record(ashlar_last_error_slot(), ASHLAR_E_LAUNCH, -1, -1, 0, 0,
+                             "ashlar_profile_write: %s cannot be written", path);
 }

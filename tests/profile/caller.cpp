@@ -1,5 +1,5 @@
-// Calls the profiled kernels: caller CALLS [FILE]. With a FILE, it records from its second call on and writes that by itself;
-// the last call of `outside` fails. Prints what was wrong. caller repeat CALLS: one kernel over and over, for perf.
+// Calls the profiled kernels: caller CALLS [FILE]. With a FILE, it starts recording before its second call and writes the trace
+// to FILE; the last call of `outside` fails. Prints what was wrong. caller repeat CALLS: one kernel over and over, for perf.
 #include <outside.h>
 #include <stages.h>
 

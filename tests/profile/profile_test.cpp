@@ -145,7 +145,7 @@ TEST_CASE("a trace has every stage, with calls, bytes, lines, and times that nes
   check_nesting(all);
 }
 
-TEST_CASE("a program may record by itself; a stage in C that fails leaves no trace behind that later calls stand in") {
+TEST_CASE("a program may start recording; a stage in C that fails leaves no open site behind for later calls") {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("trace.json");
   const std::string said = called("", "3 " + file);

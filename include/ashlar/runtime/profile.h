@@ -6,7 +6,7 @@
  *   matmul(&A, &B, &C);
  *   if (ashlar_profile_write("trace.json") != ASHLAR_OK) ...       // the message is that of ashlar_last_error()
  *
- * With ASHLAR_PROFILE=trace.json in the environment, a program does this by itself: it records from the first call on and
+ * With ASHLAR_PROFILE=trace.json in the environment, a program does this without a call: it records from the first call on and
  * writes the file when it exits. */
 #ifndef ASHLAR_RUNTIME_PROFILE_H
 #define ASHLAR_RUNTIME_PROFILE_H
@@ -18,8 +18,8 @@ extern "C" {
 
 /* Records from now on. */
 ASHLAR_API void ashlar_profile_start(void);
-/* Writes what has been recorded, by all threads, and forgets it; recording goes on. ASHLAR_E_LAUNCH if the file cannot be
- * written. Do not call it while a kernel runs. */
+/* Writes the records of all threads and then forgets them; recording goes on. Returns ASHLAR_E_LAUNCH, and keeps the records,
+ * if the file cannot be written. Do not call it while a kernel runs. */
 ASHLAR_CHECKED ASHLAR_API int ashlar_profile_write(const char* path);
 
 /* ---- what generated code calls -------------------------------------------------------------------------------------- */
