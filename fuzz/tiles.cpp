@@ -131,7 +131,7 @@ class Tiler {
     return found;
   }
 
-  // About the launch, or about what it loads and stores. Most values are of the kind; some are refused.
+  // About the launch, or about a tensor that it loads or stores. Most values fit the kind of hint; some are refused.
   void hint(Id stage) {
     static constexpr const char* kinds[] = {"occupancy", "cluster", "worker_warps", "latency", "tma"};
     static constexpr const char* chips[] = {"any", "sm_80", "sm_90", "sm_100", "sm_120"};
@@ -148,7 +148,7 @@ class Tiler {
     apply("hint_access", {Arg::stage(stage), Arg::buffer(source_.of(met)), word, number, chip});
   }
 
-  // Of a scatter those of its steps, and those of its starting values, are apart.
+  // A scatter has loops over its steps and, apart from them, loops over its starting values.
   void loops(Id stage) {
     std::vector<Id> own, steps, starts;
     for (const Stmt* l : schedule::loops_of(p(), stage)) own.push_back(l->id);

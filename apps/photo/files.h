@@ -30,7 +30,7 @@ struct RawLayout {  // of a file without a header
   std::int64_t skip = 0;  // bytes before the first sample
 };
 
-// With a layout the file is read as samples, whatever it begins with.
+// With a layout, the file is read as samples even if it begins like a PNG or PGM file.
 Source read_source(const std::string& path, const std::optional<RawLayout>&);
 
 }  // namespace photo

@@ -20,7 +20,7 @@ using namespace ashlar;
 
 using Colors = std::array<Expr, 3>;  // red, green, blue of one pixel, linear
 
-// max and min propagate NaN, which takes several instructions; there is none here.
+// max and min propagate NaN, which takes several instructions. No value here is NaN.
 inline Expr positive(const Expr& x) { return select(x > 0, x, 0); }
 inline Expr unit(const Expr& x) { return select(x < 1, positive(x), 1); }
 

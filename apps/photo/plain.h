@@ -38,7 +38,7 @@ class Plain {
   }
 
  private:
-  // Stages are computed for pixels beyond the border, as far as later stages read them.
+  // Stages also compute the pixels beyond the border that later stages read.
   static constexpr std::int64_t edge = taps + 2 * window + 2;
 
   T* at(std::vector<T>& plane, std::int64_t y) { return plane.data() + (y + edge) * wide_ + edge; }

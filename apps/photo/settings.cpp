@@ -16,12 +16,11 @@ namespace {
 const char* const help_text =
     "usage: photo IN OUT.png [options]\n"
     "\n"
-    "Develops a photo: from a raw file of a Bayer sensor, or a PNG file, to a PNG file. IN is a PNG or PGM file, or with "
-    "--size\n"
-    "samples without a header. A gray file is a mosaic, the sensor's pixels behind their color filters; a file in color is a\n"
-    "picture in sRGB.\n"
+    "Develops a photo: from a raw file of a Bayer sensor, or a PNG file, to a PNG file. IN is a PNG or PGM file, or\n"
+    "with --size samples without a header. A gray file is a mosaic: the sensor's pixels behind their color filters. A\n"
+    "file in color is a picture in sRGB.\n"
     "\n"
-    "What IN is:\n"
+    "Input:\n"
     "  --pattern RGGB           the filters of the first 2 x 2 pixels in reading order: RGGB, BGGR, GRBG or GBRG;\n"
     "                           a mosaic needs it\n"
     "  --size WIDTHxHEIGHT      IN holds the samples of a mosaic without a header\n"
@@ -222,7 +221,7 @@ void of_mosaic(const Settings& s, const Source& source, Coefficients& k, std::ar
   }
   if (!s.balance_given) balance = gray_world(source.size, source.samples.data(), full, s.pattern, k.black);
   const float least = *std::min_element(balance.begin(), balance.end());
-  for (float& g : balance) g /= least;  // what was full stays white
+  for (float& g : balance) g /= least;  // full samples stay white
   for (std::size_t p = 0; p < 4; ++p) k.gain[p] = balance[std::string("RGB").find(s.pattern[p])] / (full - k.black[p]);
 }
 
@@ -252,8 +251,7 @@ Coefficients coefficients(const Settings& s, const Source& source, std::array<fl
   const bool mosaic = source.channels == 1;
   balance = s.balance;
   if (mosaic) {
-    if (s.pattern.empty())
-      throw UsageError("--pattern is missing: " + s.in + " is gray, so its pixels are taken for a sensor's");
+    if (s.pattern.empty()) throw UsageError("--pattern is missing: " + s.in + " is gray, so it is read as a mosaic");
     of_mosaic(s, source, k, balance);
   } else {
     for (const auto& [option, given] : {std::pair{"--pattern", !s.pattern.empty()},

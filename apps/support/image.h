@@ -40,7 +40,8 @@ struct Samples {
   std::vector<std::uint16_t> samples;
 };
 
-// Palettes and gray of fewer than 8 bits are expanded. Refused: what is no PNG, is damaged or cut off, or has transparency.
+// Palettes and gray of fewer than 8 bits are expanded. Files that are not PNG, are damaged or truncated, or have transparency
+// are refused.
 Image decode_png(std::span<const std::uint8_t> file);
 Samples decode_png_samples(std::span<const std::uint8_t> file);
 // Values are clamped to 0 .. 1 and rounded to the nearest sample; NaN becomes 0.
@@ -50,9 +51,9 @@ std::vector<std::uint8_t> encode_png(const Samples&);  // of 8 bits: the lower h
 Image read_png(const std::string& path);
 void write_png(const std::string& path, const Image&);
 
-// Whole files; errors name the path and the system's reason. What is written appears under its name when it is complete: until
-// then it has another, in the same folder, and a file that cannot be finished is removed. A path that is no regular file, such
-// as a pipe, is written to as it is.
+// Whole files. Errors name the path and the system's reason. A file is written under a temporary name in the same folder and
+// renamed when it is complete; one that cannot be completed is removed. A path that is not a regular file, such as a pipe, is
+// written directly.
 std::vector<std::uint8_t> read_file(const std::string& path);
 void write_file(const std::string& path, std::span<const std::uint8_t> bytes);
 

@@ -46,9 +46,9 @@ struct Attending {
     const std::int64_t d = number_or(D, 0);
     return d > 0 ? score * reciprocal_root(static_cast<double>(d)) : score * ashlar::rsqrt(wide(D));
   }
-  // exp(score - m) as 2^((score - m) log2 e), approximated. `value`, of which m is the maximum, is the score without its scale
-  // if a scale that is not negative is all there is; then that and log2 e are one factor. Otherwise it is the score in units of
-  // log2 e.
+  // exp(score - m) as 2^((score - m) log2 e), approximated. m is the maximum of `value`. If the score is a product with a scale
+  // that is not negative, without an added mask, `value` is the product alone, and the scale and log2 e become one factor.
+  // Otherwise `value` is the score times log2 e.
   static constexpr double log2_e = 1.44269504088896340736;
   bool scale_alone() const { return o.scale >= 0 && (mask.empty() || mask.type(where).is_bool()); }
   Expr factor() const {

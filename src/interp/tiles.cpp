@@ -219,11 +219,12 @@ class Run {
     for (std::size_t c = 0; c < of.size(); ++c) define(s, c, std::move(results[c]));
   }
 
-  // A number of tf32 has no bits behind the tenth of its fraction. What is no number may have any.
+  // A tf32 number has 10 bits of fraction; the 13 bits below them are zero, except in a NaN.
   Value factor(const tile::Mma& n, Type to, const Value& v) const {
     const Value f = ir::convert(to, v);
     if (n.tf32 && (ir::to_bits(f) & 0x1FFF) != 0 && !std::isnan(f.f))
-      fail(RunError::Kind::broken_promise, k_.name + ": a factor of tf32 is " + ir::text(f) + ", which is no number of tf32");
+      fail(RunError::Kind::broken_promise,
+           k_.name + ": a factor of tf32 is " + ir::text(f) + ", expected an f32 with 10 bits of fraction");
     return f;
   }
   void mma(const tile::Stmt& s, const tile::Mma& n) {

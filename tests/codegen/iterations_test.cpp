@@ -1,5 +1,5 @@
-// Loops that become a few iterations at a time, read in assembly and executed: a scatter, whose iterations are as many as a
-// size says; not a row that has as many terms as data say; and a row of a constant length, of which no loop stays.
+// Loops that take a few iterations at once, read in assembly and executed: a scatter, whose number of iterations is an extent,
+// does; the sum of a row whose length depends on data does not. A row of constant length keeps no loop at all.
 #include <doctest/doctest.h>
 
 #include <ashlar/codegen/emit.h>

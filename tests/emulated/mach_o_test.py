@@ -3,9 +3,10 @@
 """Objects and archives for macOS and iOS, as LLVM's linker for Apple's systems takes them: mach_o_test.py --ops ashlar-ops --llvm BIN
 --work DIR [--compiler TARGET=CC ...] [--emulator TARGET=PROGRAM ...].
 
-For each target two operators become one dynamic library, with stubs in the place of the runtime. Checked: the linker has neither
-errors nor warnings, the library exports the entries and needs nothing else, every instruction is known to the disassembler, and the
-line tables verify. Then, with a compiler for the same processor under Linux, the library is laid out in memory and its kernels run."""
+For each target, two operators are linked into one dynamic library, with a small substitute for the runtime. The test checks that the
+linker reports neither errors nor warnings, that the library exports the entries and needs no other library, that the disassembler
+knows every instruction, and that the line tables verify. If there is a compiler for the same processor under Linux, the test lays the
+library out in memory and runs its kernels."""
 import argparse
 import os
 import re
@@ -121,14 +122,14 @@ for target, (triple, architecture, platform, runs_as) in TARGETS.items():
         verified = run(tool("llvm-dwarfdump"), "--verify", f"{function}.o", where=work)
         if "No errors." not in verified:
             sys.exit(f"{target}: the line tables of {function}:\n{verified}")
-    with open(os.path.join(work, "stubs.ll"), "w", encoding="utf-8") as f:
+    with open(os.path.join(work, "runtime.ll"), "w", encoding="utf-8") as f:
         f.write(STUBS)
-    run(tool("llc"), "-filetype=obj", f"-mtriple={triple}", "stubs.ll", "-o", "stubs.o", where=work)
+    run(tool("llc"), "-filetype=obj", f"-mtriple={triple}", "runtime.ll", "-o", "runtime.o", where=work)
     archives = sorted(name for name in os.listdir(work) if name.endswith(".a"))
     if len(archives) != 2:
         sys.exit(f"{target}: expected two archives, found {archives}")
     said = run(tool("ld64.lld"), "-arch", architecture, "-platform_version", platform, "14.0", "14.0", "-dylib", "-fatal_warnings", "-no_fixup_chains",
-               "-o", "kernels.dylib", "-all_load", *archives, "stubs.o", where=work)
+               "-o", "kernels.dylib", "-all_load", *archives, "runtime.o", where=work)
     if said:
         sys.exit(f"{target}: the linker said\n{said}")
     symbols = {}

@@ -235,7 +235,7 @@ TEST_CASE("a wrong command line names the option, exits with 2 and writes nothin
            {"", "expected IN and OUT.png; --help lists the options"},
            {picture, "expected IN and OUT.png; --help lists the options"},
            {gray + " OUT --patern RGGB", "The following arguments were not expected: RGGB --patern; --help lists the options"},
-           {gray + " OUT", "--pattern is missing: " + gray + " is gray, so its pixels are taken for a sensor's"},
+           {gray + " OUT", "--pattern is missing: " + gray + " is gray, so it is read as a mosaic"},
            {gray + " OUT --pattern RGBG", "--pattern is \"RGBG\", expected one of RGGB, BGGR, GRBG, GBRG"},
            {gray + " OUT --pattern RGGB --black 1,2", "--black has 2 numbers, expected 1 or 4"},
            {gray + " OUT --pattern RGGB --black 300", "--black is 300, expected less than --white, 255"},

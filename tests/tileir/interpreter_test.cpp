@@ -104,7 +104,7 @@ TEST_CASE("a factor that is no number of tf32 breaks a promise") {
   interp::run(product_of_tf32(), {{&a, &b, &c}, {}, {1, 1, 1}});
   b = Array::make(f32, {32, 16}, [](Index) { return 1 + 0x1p-20; });
   const std::string why = error(product_of_tf32(), {{&a, &b, &c}, {}, {1, 1, 1}}, RunError::Kind::broken_promise);
-  CHECK_MESSAGE(why == "product_of_tf32: a factor of tf32 is 1.000001, which is no number of tf32", why);
+  CHECK_MESSAGE(why == "product_of_tf32: a factor of tf32 is 1.000001, expected an f32 with 10 bits of fraction", why);
 }
 
 TEST_CASE("two blocks that write one element, tiles outside, promises that do not hold") {

@@ -131,7 +131,7 @@ std::vector<Expr> BlockLowering::in_memory(Id buffer, std::span<const Expr> inde
 }
 
 Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
-  if (const std::optional<Id> before = step_before(e, dims)) return *before;
+  if (const std::optional<Id> before = step_before(e)) return *before;
   if (defined_) outside = Outside::zero;
   const ir::Buffer& b = memory(e.node()->id);
   if (const auto it = stages_.find(b.id); it != stages_.end()) return read_stage(e, it->second, dims);

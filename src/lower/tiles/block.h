@@ -156,7 +156,7 @@ class BlockLowering {
   void describe_steps(Current&) const;
   bool is_step(const Current&, const ir::Axis&) const;
   void start_steps();
-  std::optional<Id> step_before(const Expr& load, const Dimensions&);
+  std::optional<Id> step_before(const Expr& load);
   void step(const std::vector<Expr>& points, const std::vector<Expr>& some_point);
   std::vector<Id> scan(const std::vector<Expr>& points, std::vector<Id>& last);
   Id last_of(Id value, std::size_t along);

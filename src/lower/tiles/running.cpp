@@ -9,9 +9,9 @@
 //   now = max(most, top)                                    most = now
 //   sums = sums * exp(most - now) + part * exp(top - now)
 //
-// Both steps rely on the identity term(now) = term(top) * rescale(top, now), and regroup sums; so does this. Here it is proved,
-// of powers, since a reducer of the user's own combines parts in the same way without declaring it. Parts that add
-// nothing to any point of the block, such as the keys that no query of it sees, are left out: the loop ends before them.
+// Both steps rely on the identity term(now) = term(top) * rescale(top, now), and regroup sums; so does this. Here the identity
+// is proved for powers, since a reducer of the user's own may combine parts in the same way without declaring it. Parts that
+// add nothing to any point of the block, such as the keys that no query of it sees, are left out: the loop ends before them.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -70,8 +70,8 @@ std::optional<ir::Value> sample(const Expr& e, Id part, double value) {
   return ir::evaluate(ir::op_of(e), t, args);
 }
 
-// rescale(old, now) in the combiner of a sum: select(a0 == b0, a + b, select(a0 < b0, a * r + b, a + b * r)), of which r is
-// over the smaller and the larger of a0 and b0. Empty: it combines in another way.
+// rescale(old, now) in the combiner of a sum: select(a0 == b0, a + b, select(a0 < b0, a * r + b, a + b * r)), where r
+// is over the smaller and the larger of a0 and b0. Empty if the sum is combined in another way.
 Expr rescale_in(const Expr& combine, const Expr& a0, const Expr& b0, const Expr& a, const Expr& b, bool rises, Id old, Id now) {
   if (!ir::is(combine, Op::select) || !ir::is(ir::args_of(combine)[2], Op::select)) return {};
   const Expr& first = ir::args_of(ir::args_of(combine)[2])[1];
@@ -269,8 +269,8 @@ bool BlockLowering::parts_agree(Running& run) const {
                      [&](Id part) { return reads(p_.stage(p_.buffer(part).stage), term); });
 }
 
-// The rescale, which may have no value where no score was reached yet: exp(old - now) of two infinities. What is carried is
-// worth the same there.
+// The rescale. Where no score has been reached yet it may have no value, exp(old - now) of two infinities; there the factor
+// is 1.
 Expr BlockLowering::where_it_moves(const Running& run) {
   const Type t = run.rescale.type();
   const Expr none = ir::identity_of(run.extreme, t);
@@ -280,7 +280,7 @@ Expr BlockLowering::where_it_moves(const Running& run) {
   return ir::select(ir::eq(old, now), ir::float_const(t, 1), run.rescale);
 }
 
-// The part's maximum becomes that of all so far; what is carried is worth less by `factor` from here on.
+// The part's maximum becomes that of all parts so far. Carried sums are multiplied by `factor` from here on.
 void BlockLowering::raise(Id buffer) {
   if (!running_ || running_->parts[0] != buffer) return;
   StageTile& part = stages_.at(buffer);
@@ -298,7 +298,7 @@ void BlockLowering::raise(Id buffer) {
   done_.clear();
 }
 
-// What the sums of a part start from: those that are carried. Empty: from nothing.
+// The sums that a part starts from: the carried ones. Empty if it starts from nothing.
 std::vector<Id> BlockLowering::carried_into(const ir::Stage& stage) {
   if (!running_ || !running_->most || stage.buffers.size() != 1) return {};
   const auto at = std::find(running_->parts.begin() + 1, running_->parts.end(), stage.buffers.front());
@@ -313,8 +313,7 @@ std::vector<Id> BlockLowering::carried_into(const ir::Stage& stage) {
   return {b_.reshape(b_.apply(Op::mul, {running_->carried[k], b_.broadcast(running_->factor, own.extents)}), extents)};
 }
 
-// The sums after this part, whose values are those of the stage that combines parts; empty: they are combined as the reducer
-// says.
+// The sums after this part, from the values of the stage that combines parts. Empty if they are combined as the reducer says.
 std::vector<Id> BlockLowering::after_part(const std::vector<Expr>& parts) {
   if (!running_ || !running_->most || running_->all != now().stage) return {};
   std::vector<Id> next{running_->most};
@@ -327,7 +326,7 @@ std::vector<Id> BlockLowering::after_part(const std::vector<Expr>& parts) {
   return next;
 }
 
-// What is left of each condition of a choice, select(c, x, none), at the positions of the nest's tiles where most is left.
+// The margin of each condition of a choice, select(c, x, none), at the positions of the nest's tiles where it is largest.
 std::vector<Expr> BlockLowering::margins_of(const Stmt& nest, const Expr& value, const Expr& none) {
   if (!ir::is(value, Op::select) || !ir::same(ir::args_of(value)[2], none)) return {};
   std::vector<Expr> conditions, margins;

@@ -25,7 +25,7 @@ constexpr std::int64_t most_steps = 8;  // whose values a block keeps
 
 }  // namespace
 
-// That a step reads only the steps just before it, each at its own place: these are what a block has as tiles.
+// Checks that a step reads only the steps just before it, each at its own place. A block keeps these as tiles.
 void BlockLowering::describe_steps(Current& c) const {
   const ir::Stage& s = *c.stage;
   const std::string expected = "a recurrence along one dimension that reads its own values of at most " +
@@ -69,7 +69,7 @@ void BlockLowering::start_steps() {
 }
 
 // The value that a step reads of a step before it.
-std::optional<BlockLowering::Id> BlockLowering::step_before(const Expr& e, const Dimensions& dims) {
+std::optional<BlockLowering::Id> BlockLowering::step_before(const Expr& e) {
   if (nests_.empty() || !now().back) return std::nullopt;
   const Current& c = now();
   const std::vector<Id>& own = c.stage->buffers;
@@ -84,7 +84,6 @@ std::optional<BlockLowering::Id> BlockLowering::step_before(const Expr& e, const
   if (!ir::is_int(distance, &n) || n < 1 || n > static_cast<std::int64_t>(c.back))
     throw InternalError("a read of a step that is not kept: " + ir::text(e));
   const std::size_t at = static_cast<std::size_t>(n - 1) * own.size() + static_cast<std::size_t>(component - own.begin());
-  (void)dims;
   return c.previous[at];
 }
 

@@ -82,7 +82,7 @@ ir::Value BlockLowering::identity(std::size_t component) const {
   return ir::value_of(analysis::identity_of(s.is_recurrence() ? s.scan : s.reducer, component, s.values[component].type()));
 }
 
-// Combines with what is in memory, where the conditions hold.
+// Combines the value with memory, where the conditions hold.
 void BlockLowering::update(const ir::Buffer& b, const std::vector<Expr>& index, Id value, const std::vector<Expr>& conditions,
                            const Dimensions& dims) {
   const Id tensor = tensor_of(b, now().stage->where);

@@ -401,7 +401,7 @@ bool BlockLowering::loads_inside() const {
   return inside;
 }
 
-// Those of the points of the stage, without those of its terms. A loop that stands for one point may have none.
+// The conditions of the stage's points, without those of its terms. A loop that stands for one point may be empty.
 std::vector<Expr> BlockLowering::of_points() const {
   std::vector<Expr> conditions;
   for (const Stmt* s : loads_inside() ? Path() : to_block()) {

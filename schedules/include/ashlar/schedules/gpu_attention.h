@@ -26,7 +26,7 @@
 // order (docs/ir.md, "Tensor cores"). The exponentials are rounded to the type of v before they are multiplied
 // (ampere::mma_rounding_left), an error of the same size as that of rounding the result.
 //
-// If queries do not see all keys (causal, a window, a bool mask), v of an unseen key does not matter, whatever it is: terms of
+// If queries do not see all keys (causal, a window, a bool mask), v of an unseen key may hold infinities and NaN: terms of
 // weight 0 are skipped (ampere::mma_skipping_zeros), which tests each fragment of v for infinities and NaN. The promise
 // ops::AttentionOptions::finite saves these tests. Tiles without any visible key are computed too.
 //

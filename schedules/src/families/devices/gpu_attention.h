@@ -23,8 +23,8 @@ struct AttentionParts {
 // other readers, other terms, queries that do not see all keys.
 std::optional<AttentionParts> attention_parts(const ir::Program& p, ir::Id result);
 
-// exp(old - now), of maxima: a row of which no key was seen so far has none, and nothing to rescale. If the exponentials are
-// approximations 2^(factor score - …), so is this.
+// exp(old - now) of two maxima. A row that has seen no key yet has no old maximum and nothing to rescale. If the exponentials
+// are approximations, 2^(factor score - …), so is this.
 std::function<Expr(Expr, Expr)> rescale_of_attention(const ir::Stage& exps);
 
 void gpu_attention(Schedule& s, const AttentionParts& a, const GpuAttentionOptions& o, Where where);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Stages whose points are not computed each by itself, for targets with tiles: recurrences and scatters (docs/tiles.md).
+// Recurrences and scatters, whose points depend on one another, for targets with tiles (docs/tiles.md).
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules::detail {

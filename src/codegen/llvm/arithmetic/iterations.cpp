@@ -51,8 +51,8 @@ bool of_numbers(const llvm::Loop& loop) {
   return true;
 }
 
-// Whether the value is known before all loops, or is a sum, quotient, .. of what the loops around count. Loads in a loop give
-// data, also where an iteration leaves the value to the next one.
+// Is the value known before all loops, or computed from such values and the counters of the loops around it alone? A load in a
+// loop gives data, also if one iteration passes it on to the next.
 bool of_sizes(const llvm::Value* bound, const llvm::LoopInfo& loops) {
   llvm::SmallVector<const llvm::Value*, 16> open{bound};
   llvm::SmallPtrSet<const llvm::Value*, 16> seen{bound};
