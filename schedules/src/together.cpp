@@ -68,6 +68,21 @@ void by_rows(Draft& d, const Group& g, Plan& plan) {
   }
 }
 
+// The outermost loop over the first dimension: over all of it, or over blocks of rows.
+Loop row_loop(Draft& d, const Stage& stage) {
+  const ir::Program& p = d.program();
+  const Id row = spatial_of(d.stage(stage.id())).front().id;
+  for (const Loop& l : stage.nest(d.where))
+    for (const Id root : ir::roots_of(p, ir::find(p, l.id())->get<ir::LoopStmt>().axis))
+      if (p.axis(root).iter == row) return l;
+  throw InternalError("a stage without a loop over its first dimension");
+}
+
+bool is_whole(const Draft& d, const Loop& loop) {
+  const ir::Program& p = d.program();
+  return p.axis(ir::find(p, loop.id())->get<ir::LoopStmt>().axis).origin == ir::Axis::Origin::root;
+}
+
 }  // namespace
 
 std::optional<Group> rows_before(Draft& d, const Group& reader, const Plan& plan, const std::vector<Group>& others) {
@@ -109,14 +124,19 @@ void schedule_together(Draft& d, const Group& reader, Plan plan, const Group& fi
   schedule_group(d, reader, plan);
   schedule_group(d, first, rows);
   const Stage before = d.handle(first.leader), after = d.handle(reader.leader);
-  const auto loop_of = [&](const Stage& s) { return loop_over(d, s, spatial_of(d.stage(s.id())).front().id); };
-  const std::string name = std::string(loop_of(before).label(d.where));
-  const bool one = d.attempt(
-      reader.leader, "computed beside " + d.stage(first.leader).name + ", a " + name + " after the other",
-      [&] { after.fuse_siblings(loop_of(before), d.where); }, "each by itself");
+  const Loop rows_before = row_loop(d, before), rows_after = row_loop(d, after);
+  const std::string of = d.stage(first.leader).name;
+  bool one = false;
+  if (is_whole(d, rows_before) && is_whole(d, rows_after)) {
+    one = d.attempt(
+        reader.leader, "computed beside " + of + ", a " + std::string(rows_before.label(d.where)) + " after the other",
+        [&] { after.fuse_siblings(rows_before, d.where); }, "each by itself");
+  } else {  // the reduction of a row is costly: a vector has several rows
+    d.why(reader.leader, "not computed beside " + of + ": several rows are computed at once");
+  }
   if (!parallel) return;
   const auto on_pool = [&](const Stage& s) {
-    const Loop loop = loop_of(s);
+    const Loop loop = row_loop(d, s);
     d.attempt(s.id(), std::string(loop.label(d.where)) + " in parallel", [&] { s.parallel(loop, d.where); }, "one thread");
   };
   on_pool(before);

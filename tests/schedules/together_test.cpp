@@ -54,6 +54,24 @@ TEST_CASE("by default: heads of a row, a scale each") {
   for (const std::int64_t t : {0, 1, 5}) s.same({{t, 12, 64}, {t, 12}, {t, 12, 64}});
 }
 
+TEST_CASE("by default: a result of a row whose reader computes several rows at once stays apart") {
+  for (const char* target : {"x86-64-v3", "x86-64-v4", "aarch64+sve"}) {
+    CAPTURE(target);
+    lang::DefinitionScope scope;
+    const Symbol T{"T"}, N{"N"};
+    const Tensor x = input("x", f32, {T, N});
+    const Axis k{"k", N};
+    const Tensor most = compute("most", {{"t", T}}, [&](Var t) { return maximum(x(t, k), k); });
+    const Tensor total = compute("total", {{"t", T}}, [&](Var t) { return sum(exp(x(t, k) - most(t)), k); });
+    const Scheduled s({x}, {most, total}, {.regroup = false}, target);
+    const std::string told = s.by.choices.text();
+    CHECK_MESSAGE(told.find("not computed beside most: several rows are computed at once") != std::string::npos, told);
+    CHECK(s.has("most", "in parallel"));
+    CHECK(s.has("total", "in parallel"));
+    for (const std::int64_t t : {0, 1, 4, 37}) s.same({{t, 50}, {t}, {t}});
+  }
+}
+
 TEST_CASE("by default: what does not gain by one pass, or may not, stays apart") {
   lang::DefinitionScope scope;
   const Symbol T{"T"}, N{"N"};
