@@ -11,6 +11,14 @@ include_guard(GLOBAL)
 set(ASHLAR_UNITY_BYTES 70000)  # of source in a unit: 2 to 10 seconds of a compiler
 # A build within a build is given its folder, so that a compiler's cache has seen the same files.
 set(ASHLAR_UNITY_DIR ${PROJECT_BINARY_DIR}/unity CACHE INTERNAL "where the units are written")
+# The units name their sources, so the folder belongs to one copy of them.
+if(EXISTS ${ASHLAR_UNITY_DIR}/sources.txt)
+  file(READ ${ASHLAR_UNITY_DIR}/sources.txt sources)
+  if(NOT sources STREQUAL PROJECT_SOURCE_DIR)
+    message(FATAL_ERROR "ASHLAR_UNITY_DIR: ${ASHLAR_UNITY_DIR} holds the units of ${sources}, not of ${PROJECT_SOURCE_DIR}")
+  endif()
+endif()
+file(CONFIGURE OUTPUT ${ASHLAR_UNITY_DIR}/sources.txt CONTENT "${PROJECT_SOURCE_DIR}" @ONLY)
 
 function(ashlar_unit target name)  # ... and its files: one unit of them
   set(headers "")
