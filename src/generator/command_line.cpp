@@ -21,6 +21,8 @@ const char* const options_help =
     "  -t, --target TARGET     the same as target=TARGET; default: host. T1,T2,... makes one library for all of them\n"
     "  --targets FILE          adds the processors and features of a JSON file; may be given several times\n"
     "  NAME=VALUE              a parameter of the generator; NAME@TARGET=VALUE: for one of several targets\n"
+    "  --choose NAME=VALUE     decides a choice of the schedule (-e choices lists them); NAME@TARGET=VALUE for one target\n"
+    "  --random-choices SEED   draws the choices that --choose does not decide; the same ones for the same seed\n"
     "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
     "  --profile               has the code record times, calls and bytes of its stages (docs/profiling.md); processors alone\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule();\n"
@@ -98,6 +100,17 @@ std::pair<std::string, std::int64_t> read_size(const char* option, const std::st
   return {s.substr(0, equal), n};
 }
 
+// NAME=VALUE, each name once.
+void add_pair(std::vector<std::pair<std::string, std::string>>& all, const std::string& word, const char* option) {
+  const std::size_t equal = word.find('=');
+  if (equal == std::string::npos || equal == 0)
+    throw UsageError(fmt::format("{}expected NAME=VALUE, found \"{}\"", option, word));
+  std::string name = word.substr(0, equal);
+  for (const auto& [other, ignored] : all)
+    if (other == name) throw UsageError(fmt::format("{}{} is given twice", option, name));
+  all.emplace_back(std::move(name), word.substr(equal + 1));
+}
+
 }  // namespace
 
 std::vector<std::string> nearest(std::string_view found, const std::vector<std::string>& valid) {
@@ -147,7 +160,7 @@ bool takes_value(const std::string& option) {
 
 CommandLine read_command_line(std::span<const std::string> arguments) {
   CommandLine c;
-  std::vector<std::string> emit, target, size, draw, rest;
+  std::vector<std::string> emit, target, size, draw, choose, rest;
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -159,6 +172,8 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("-t,--target", target)->allow_extra_args(false);
   app.add_option("--targets", c.target_files)->allow_extra_args(false);
   app.add_option("--replay", c.replays)->allow_extra_args(false);
+  app.add_option("--choose", choose)->allow_extra_args(false);
+  app.add_option("--random-choices", c.seed);
   app.add_option("--size", size)->allow_extra_args(false);
   app.add_option("--draw", draw)->allow_extra_args(false);
   app.add_option("--diff", c.diff)->expected(2);
@@ -186,23 +201,19 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
     for (std::string& name : split(t, ',')) c.targets.push_back(std::move(name));
   for (const std::string& s : size) c.sizes.push_back(read_size("--size", s));
   for (const std::string& s : draw) c.drawn.push_back(read_size("--draw", s));
+  for (const std::string& s : choose) add_pair(c.choices, s, "--choose: ");
   for (const std::string& word : rest) {
-    const std::size_t equal = word.find('=');
     if (word.starts_with("-")) {
       const std::vector<std::string> near = word.starts_with("--") ? nearest(word, option_names()) : std::vector<std::string>{};
       throw UsageError(fmt::format("unknown option \"{}\"{}; valid:\n{}", word,
                                    near.empty() ? "" : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")),
                                    std::string_view(options_help, std::strlen(options_help) - 1)));
     }
-    if (equal == std::string::npos || equal == 0) throw UsageError(fmt::format("expected NAME=VALUE, found \"{}\"", word));
-    std::string name = word.substr(0, equal), value = word.substr(equal + 1);
-    if (name == "target") {
-      for (std::string& t : split(value, ',')) c.targets.push_back(std::move(t));
+    if (word.starts_with("target=")) {
+      for (std::string& t : split(word.substr(word.find('=') + 1), ',')) c.targets.push_back(std::move(t));
       continue;
     }
-    for (const auto& [other, ignored] : c.params)
-      if (other == name) throw UsageError(fmt::format("{} is given twice", name));
-    c.params.emplace_back(std::move(name), std::move(value));
+    add_pair(c.params, word, "");
   }
   return c;
 }

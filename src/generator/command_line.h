@@ -5,6 +5,7 @@
 //
 //   gen -g matmul -o out -e object,header target=x86-64-v3 edge=128
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -42,6 +43,8 @@ struct CommandLine {
   std::vector<std::string> diff;                            // two files of saved schedules, or none
   std::vector<std::string> replays;                         // files, or TARGET=FILE; none: schedule() is called
   std::vector<std::pair<std::string, std::string>> params;
+  std::vector<std::pair<std::string, std::string>> choices;  // NAME=VALUE or NAME@TARGET=VALUE
+  std::optional<std::uint64_t> seed;                         // draws the other choices
 };
 
 CommandLine read_command_line(std::span<const std::string> arguments);  // without the program's name; UsageError

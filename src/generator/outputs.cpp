@@ -33,6 +33,7 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::program, "program", "", ".program", "the scheduled program as text"},
       {OutputKind::schedule, "schedule", "", ".schedule.json", "the schedule's steps, for --replay"},
       {OutputKind::schedule_cpp, "schedule_cpp", "", ".schedule.h", "the schedule's steps as C++, one call each"},
+      {OutputKind::choices, "choices", "", ".choices.json", "the choices that the schedule makes, for --choose"},
       {OutputKind::explain, "explain", "", ".explain.txt", "what the kernel costs on its target; needs no device"},
       {OutputKind::html, "html", "", ".html", "a page for a browser: program, schedule, code, a run of small size, charts"},
       {OutputKind::torch, "torch", "", ".torch.c", "C that registers the kernel as an operator of PyTorch; needs --namespace"},
@@ -64,6 +65,7 @@ std::string back_end_missing(OutputKind kind) {
     case OutputKind::program:
     case OutputKind::schedule:
     case OutputKind::schedule_cpp:
+    case OutputKind::choices:
     case OutputKind::explain:
     case OutputKind::html:
     case OutputKind::torch:

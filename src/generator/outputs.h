@@ -32,6 +32,7 @@ enum class OutputKind {
   program,
   schedule,
   schedule_cpp,
+  choices,
   explain,
   html,
   torch,

@@ -12,6 +12,7 @@
 #include <ashlar/schedules/by_default.h>
 
 #include "generator/backward.h"
+#include "generator/choices.h"
 #include "generator/outputs.h"
 
 namespace ashlar::generator {
@@ -66,6 +67,7 @@ static void make_schedule(Compilation& c, const PipelineOptions& options) {
   else
     c.made.generator->schedule(*c.schedule);
   c.schedule->observe(nullptr, nullptr);
+  require_made(*c.schedule, options.decisions);
   schedule::finish(c.schedule->scheduled(), c.made.record->target);
 }
 
@@ -95,6 +97,8 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
         },
         const_cast<PipelineOptions*>(&options));
   }
+  c.schedule->decide(options.decisions);
+  if (options.seed) c.schedule->draw_choices(*options.seed);
   try {
     make_schedule(c, options);
   } catch (const RefusalError& e) {

@@ -27,6 +27,7 @@
 #include <ashlar/codegen/cache.h>
 #endif
 
+#include "generator/choices.h"
 #include "generator/command_line.h"
 #include "generator/complete.h"
 #include "generator/header.h"
@@ -87,7 +88,7 @@ void require_one_target(const CommandLine& c, const std::vector<Target>& targets
   std::vector<std::string> wrong;
   for (const Output& o : outputs)
     if (o.kind == OutputKind::schedule || o.kind == OutputKind::schedule_cpp || o.kind == OutputKind::c ||
-        o.kind == OutputKind::html)
+        o.kind == OutputKind::html || o.kind == OutputKind::choices)
       wrong.emplace_back(fmt::format("-e {}", info(o.kind).name));
   if (!wrong.empty())
     throw UsageError(fmt::format("{}: expected one target, found {}: run the generator once for each", wrong[0],
@@ -146,7 +147,7 @@ const codegen::Output* code_kind(OutputKind kind) {
 // What one target contributes. Kernels outlive the generator that described them.
 struct Part {
   Target target;
-  std::string program, schedule, schedule_cpp, explanation, page;
+  std::string program, schedule, schedule_cpp, choices, explanation, page;
 };
 
 struct Parts {
@@ -290,6 +291,7 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line
     if (o.kind == OutputKind::program) files.add(o.path, joined(p, &Part::program));
     if (o.kind == OutputKind::schedule) files.add(o.path, joined(p, &Part::schedule));
     if (o.kind == OutputKind::schedule_cpp) files.add(o.path, joined(p, &Part::schedule_cpp));
+    if (o.kind == OutputKind::choices) files.add(o.path, joined(p, &Part::choices));
     if (o.kind == OutputKind::c) files.add(o.path, c_text(p, outputs, o, line_tables));
     if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
     if (o.kind == OutputKind::html) files.add(o.path, joined(p, &Part::page));
@@ -437,6 +439,7 @@ void generate(const CommandLine& c, ToolResult& result) {
   require_one_target(c, targets, outputs);
   require_kinds(c, targets, outputs);
   const std::vector<Params> asked_params = params_of(c.params, targets);
+  const std::vector<Params> asked_choices = params_of(c.choices, targets);
   const std::vector<std::string> replay_files = replays_of(c.replays, targets);
   std::vector<std::string> replays;
   for (const std::string& file : replay_files) replays.push_back(file.empty() ? "" : read_file(file));
@@ -471,6 +474,11 @@ void generate(const CommandLine& c, ToolResult& result) {
     std::vector<PassTime> passes;
     if (c.time_passes) options.times = &passes;
     options.replay = replays[k], options.replay_file = replay_files[k];
+    options.decisions = decisions_of(asked_choices[k]);
+    options.seed = c.seed;
+    if ((!options.decisions.empty() || c.seed) && !options.replay.empty())
+      throw UsageError(fmt::format("{}: expected no --replay beside it, which repeats what was chosen",
+                                   c.seed ? "--random-choices" : "--choose"));
     lang::DefinitionScope definitions;
     MadeGenerator made = make_generator(r.make, r.name, target, asked_params[k], r.where);
     require_back_end(targets, outputs);
@@ -483,6 +491,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (asked(OutputKind::program)) part.program = compilation.schedule->text();
     if (asked(OutputKind::schedule)) part.schedule = compilation.schedule->json();
     if (asked(OutputKind::schedule_cpp)) part.schedule_cpp = compilation.schedule->to_cpp(options.function + "_schedule");
+    if (asked(OutputKind::choices)) part.choices = choices_text(compilation.made.record->params, *compilation.schedule);
     if (asked(OutputKind::explain))
       part.explanation = target.is_gpu() ? explain(compilation.kernel, target, c.sizes, r.where)
                                          : explain(*compilation.schedule, c.sizes, r.where);

@@ -33,7 +33,10 @@ struct ScheduleState {
   std::vector<std::unique_ptr<Schedule>> variants = {};       // the general one's: by number, from 1
   std::vector<std::unique_ptr<Schedule>> variants_gone = {};  // whose step was taken back; handles to them refuse
   std::vector<ScheduleState*> mirrors = {};                   // the states of `variants`
-  Transaction* transaction = nullptr;                         // the innermost steps that count as one
+  // Of the general one: what choices take instead of the usual value, and how those are drawn that are not among them.
+  std::vector<Decision> decisions = {};
+  std::optional<std::uint64_t> seed = {};
+  Transaction* transaction = nullptr;  // the innermost steps that count as one
 
   ScheduleState& whole() { return general ? *general : *this; }
   const ScheduleState& whole() const { return general ? *general : *this; }

@@ -86,6 +86,7 @@ ScheduleState* ScheduleState::copied() const {
            "a copy of it, whose steps nothing would take", made_at);
   auto copy = std::make_unique<ScheduleState>(
       ScheduleState{scheduled, target, buffer_of, iter_of, variable_of, algorithm, observer, observer_data});
+  copy->decisions = decisions, copy->seed = seed;
   copy->mirror();
   return copy.release();
 }

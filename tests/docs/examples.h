@@ -65,6 +65,7 @@ Group storage();
 Group reductions();
 Group devices();
 Group promises();
+Group choices();
 std::vector<Group> groups();  // all of them, in the order of the page
 
 // An example on a program with members `built` and `s`.

@@ -34,6 +34,16 @@ class Scale : public Generator {
 };
 ASHLAR_GENERATOR(Scale, "scale");
 
+class Chosen : public formulas::RowSums {  // a schedule with choices
+ public:
+  void schedule(Schedule& s) override {
+    const Loop i = s[y].spatial<1>()[0];
+    auto [o, n] = s[y].split(i, s.choose("rows", {4, 2, 8}));
+    s.choose_one_of("inside", {[] {}, [&, l = n] { s[y].unroll(l); }});
+  }
+};
+ASHLAR_GENERATOR(Chosen, "chosen");
+
 class WrongSchedule : public formulas::RowSums {  // a parallel loop over a reduction
  public:
   void schedule(Schedule& s) override { s[y].parallel(s[y].reduction()); }

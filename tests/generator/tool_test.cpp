@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -139,6 +140,15 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {"--prefer", "nobody", "-f", "scale"},
            {"-g", "scale", "target=cuda-sm80"},
            {"-g", "scale", "--replay", "no_such_file.json"},
+           {"-g", "scale", "--choose", "rows=2"},
+           {"-g", "chosen", "--choose", "rwos=2"},
+           {"-g", "chosen", "--choose", "rows"},
+           {"-g", "chosen", "--choose", "rows=two"},
+           {"-g", "chosen", "--choose", "rows=2", "--choose", "rows=4"},
+           {"-g", "chosen", "--choose", "rows=2", "--replay", "samples.h"},
+           {"-g", "chosen", "--random-choices", "7", "--replay", "samples.h"},
+           {"-g", "chosen", "--random-choices", "many"},
+           {"-g", "chosen", "-t", "x86-64,x86-64-v3", "-e", "choices"},
        })
     text += refusal_of(arguments) + "\n";
   CHECK(golden("generator/usage_errors.txt", text) == "");
@@ -162,6 +172,31 @@ TEST_CASE("of several generators --prefer names the one that is taken where -g n
   const ToolResult one = tool({"--prefer", "scale", "-f", "twice", "target=x86-64-v3", "-e", "header=-"});
   CHECK(one.code == 0);
   CHECK(one.out.find("int twice(") != std::string::npos);
+}
+
+TEST_CASE("--choose decides the choices of schedule(), for all targets or for one; -e choices lists them") {
+  const auto run = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"-g", "chosen", "target=x86-64-v3"});
+    return tool(more);
+  };
+  CHECK(golden("generator/choices.json", run({"-e", "choices=-"}).out) == "");
+  const ToolResult other = run({"--choose", "rows=2", "--choose", "inside=1", "-e", "choices=-"});
+  CHECK(other.err == "");
+  CHECK(other.out.find("\"name\": \"rows\",\n      \"value\": 2,") != std::string::npos);
+  CHECK(run({"--choose", "rows=2", "--choose", "inside=1", "-e", "program=-"}).out.find("unrolled") != std::string::npos);
+  const ToolResult wrong = run({"--choose", "rows=5", "-e", "program=-"});
+  CHECK(wrong.code == 1);
+  CHECK(wrong.err.find("choose: expected rows to be one of 4, 2, 8, found 5") != std::string::npos);
+  std::set<std::string> drawn;
+  for (int seed = 0; seed < 40; ++seed) drawn.insert(run({"--random-choices", std::to_string(seed), "-e", "choices=-"}).out);
+  CHECK(drawn.size() == 6);
+  CHECK(run({"--random-choices", "3", "-e", "program=-"}).out == run({"--random-choices", "3", "-e", "program=-"}).out);
+
+  const ToolResult two = tool({"-g", "chosen", "target=x86-64,x86-64-v3", "--choose", "rows@x86-64-v3=8", "-e", "program=-"});
+  CHECK(two.err == "");
+  CHECK(two.out.find("in 8\n") > two.out.find("---- x86-64-v3"));
+  CHECK(two.out.find("in 4\n") > two.out.find("---- x86-64 "));
+  CHECK(two.out.find("in 4\n") != std::string::npos);
 }
 
 TEST_CASE("a schedule() that is left out is the default one, an empty one plain loops") {

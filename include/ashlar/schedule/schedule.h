@@ -27,6 +27,7 @@
 #include <ashlar/ir/thread_axis.h>
 #include <ashlar/lang/compute.h>
 #include <ashlar/instructions/intrinsic.h>
+#include <ashlar/schedule/choices.h>
 #include <ashlar/target/target.h>
 
 namespace ashlar {
@@ -414,10 +415,21 @@ class Schedule {  // the schedule of a program; a value: copies are deep
   std::optional<Refusal> attempt(F&& steps) {
     return attempt_([](void* f) { (*static_cast<std::remove_reference_t<F>*>(f))(); }, &steps);
   }
-  const Target& target() const;  // the target of the code: lanes, caches, features
-  std::string text() const;      // the current program
-  std::string trace() const;     // one line for each step
-  std::string json() const;      // the steps, to save and replay
+  // Choices, which can be decided from outside (choices.h). `usual` is the place of the value that is taken otherwise.
+  std::int64_t choose(const char* name, std::initializer_list<std::int64_t> values, std::size_t usual = 0,
+                      Where = Where::current());
+  std::int64_t choose(const char* name, std::span<const std::int64_t> values, std::size_t usual = 0, Where = Where::current());
+  // A factor for a split of the loop: the usual one, or one of the candidates. The choice is called STAGE.LOOP.
+  std::int64_t choose_factor(Loop, const Factors&, Factor usual, Where = Where::current());
+  // Calls one of the alternatives, the first unless it is decided otherwise; returns its place.
+  std::size_t choose_one_of(const char* name, std::initializer_list<Way>, Where = Where::current());
+  void decide(std::span<const Decision>);  // for the choices from here on; replaces earlier decisions
+  void draw_choices(std::uint64_t seed);   // from here on, those that are not decided are drawn at random
+  std::vector<Choice> choices() const;     // those made so far
+  const Target& target() const;            // the target of the code: lanes, caches, features
+  std::string text() const;                // the current program
+  std::string trace() const;               // one line for each step
+  std::string json() const;                // the steps, to save and replay
   // The steps as C++ calls: a file with one function that takes the schedule, the tensors and whatever else the steps name. For
   // a variant, trace(), json() and to_cpp() give the whole schedule.
   std::string to_cpp(std::string_view function = "schedule") const;

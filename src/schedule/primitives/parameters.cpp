@@ -25,6 +25,7 @@ Arg::Kind kind_of(Type t) {
     case Type::number:
       return Arg::Kind::integer;
     case Type::word:
+    case Type::name:
     case Type::scope:
       return Arg::Kind::word;
     case Type::intrinsic:
@@ -47,6 +48,7 @@ const char* word(Type t) {
          : t == Type::value     ? "a value"
          : t == Type::rescale   ? "a rescale"
          : t == Type::scope     ? "a scope"
+         : t == Type::name      ? "a name"
                                 : word(kind_of(t));
 }
 

@@ -19,7 +19,7 @@ namespace ashlar::schedule {
 struct Parameter {
   // Of expressions: a map from coordinates to coordinates, a number of iterations, a condition on symbols, one value of any
   // type, a factor by two values.
-  enum class Type { stage, loop, tensor, number, word, scope, intrinsic, map, point, condition, value, rescale };
+  enum class Type { stage, loop, tensor, number, word, name, scope, intrinsic, map, point, condition, value, rescale };
   enum class Times { once, maybe, if_so, any };  // if_so: where the number before it is not 0
 
   constexpr Parameter maybe() const { return times_is(Times::maybe); }  // it may be left out, with all that follow
@@ -58,6 +58,7 @@ constexpr Parameter stage(const char* name = "stage") { return {Type::stage, nam
 constexpr Parameter tensor() { return {Type::tensor, "tensor"}; }
 constexpr Parameter number(const char* name) { return {Type::number, name, "", ""}; }
 constexpr Parameter word(const char* name, const char* words) { return {Type::word, name, words}; }
+constexpr Parameter name() { return {Type::name, "name"}; }  // any word
 constexpr Parameter scope() { return {Type::scope, "scope"}; }
 constexpr Parameter intrinsic() { return {Type::intrinsic, "intrinsic"}; }
 constexpr Parameter map() { return {Type::map, "map"}; }

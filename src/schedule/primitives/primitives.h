@@ -36,6 +36,7 @@ struct Primitive {
   Must<Drawing> draw;              // the fuzzer
   // What is put behind the name of a handle that it gives out, where that has the name of another loop.
   const char* (*handle)(const Step&, std::size_t result) = nullptr;
+  std::string (*text)(const Step&) = nullptr;  // for people; null: the call with its arguments
 };
 
 std::span<const Primitive* const> primitives();        // by room and name

@@ -31,6 +31,7 @@ std::string argument(CppCall& w, const Parameter& p, const Arg& a) {
     case Type::word:
       if (p.cpp) return a.word == p.left_out ? "" : spelled(p, a);
       break;
+    case Type::name:
     case Type::value:
     case Type::rescale:
       break;

@@ -185,6 +185,7 @@ std::string show(const Scheduled& s, const Arg& a) {
 
 std::string call_text(const Scheduled& s, const Step& step) {
   const Primitive& primitive = *primitive_of(step.primitive);
+  if (primitive.text) return primitive.text(step);
   const std::vector<const Parameter*> parameters = primitive.parameters.of(step);
   std::string t = std::string(primitive.spelling) + "(";
   for (std::size_t k = 0; k < step.args.size(); ++k) {
