@@ -22,6 +22,7 @@ const char* const options_help =
     "  --targets FILE          adds the processors and features of a JSON file; may be given several times\n"
     "  NAME=VALUE              a parameter of the generator; NAME@TARGET=VALUE: for one of several targets\n"
     "  --choose NAME=VALUE     decides a choice of the schedule (-e choices lists them); NAME@TARGET=VALUE for one target\n"
+    "  --choose-if NAME=VALUE  the same, but has no effect if the choice is not made or the value is not a candidate\n"
     "  --random-choices SEED   draws the choices that --choose does not decide; the same ones for the same seed\n"
     "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
     "  --profile               has the code record times, calls and bytes of its stages (docs/profiling.md); processors alone\n"
@@ -160,7 +161,7 @@ bool takes_value(const std::string& option) {
 
 CommandLine read_command_line(std::span<const std::string> arguments) {
   CommandLine c;
-  std::vector<std::string> emit, target, size, draw, choose, rest;
+  std::vector<std::string> emit, target, size, draw, choose, choose_if, rest;
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -173,6 +174,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("--targets", c.target_files)->allow_extra_args(false);
   app.add_option("--replay", c.replays)->allow_extra_args(false);
   app.add_option("--choose", choose)->allow_extra_args(false);
+  app.add_option("--choose-if", choose_if)->allow_extra_args(false);
   app.add_option("--random-choices", c.seed);
   app.add_option("--size", size)->allow_extra_args(false);
   app.add_option("--draw", draw)->allow_extra_args(false);
@@ -202,6 +204,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   for (const std::string& s : size) c.sizes.push_back(read_size("--size", s));
   for (const std::string& s : draw) c.drawn.push_back(read_size("--draw", s));
   for (const std::string& s : choose) add_pair(c.choices, s, "--choose: ");
+  for (const std::string& s : choose_if) add_pair(c.choices_if, s, "--choose-if: ");
   for (const std::string& word : rest) {
     if (word.starts_with("-")) {
       const std::vector<std::string> near = word.starts_with("--") ? nearest(word, option_names()) : std::vector<std::string>{};

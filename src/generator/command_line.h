@@ -43,8 +43,9 @@ struct CommandLine {
   std::vector<std::string> diff;                            // two files of saved schedules, or none
   std::vector<std::string> replays;                         // files, or TARGET=FILE; none: schedule() is called
   std::vector<std::pair<std::string, std::string>> params;
-  std::vector<std::pair<std::string, std::string>> choices;  // NAME=VALUE or NAME@TARGET=VALUE
-  std::optional<std::uint64_t> seed;                         // draws the other choices
+  std::vector<std::pair<std::string, std::string>> choices;     // NAME=VALUE or NAME@TARGET=VALUE
+  std::vector<std::pair<std::string, std::string>> choices_if;  // of choices that may not be made
+  std::optional<std::uint64_t> seed;                            // draws the other choices
 };
 
 CommandLine read_command_line(std::span<const std::string> arguments);  // without the program's name; UsageError

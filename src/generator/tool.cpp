@@ -413,14 +413,16 @@ void require_namespace(const CommandLine& c, const std::vector<Output>& outputs)
   }
 }
 
-// The page of a schedule that is refused is the one file that is written then: it shows why.
+// Two kinds of files are written of a schedule that is refused: the page, which shows why, and the choices until then.
 void write_refused(const Compilation& c, const view::Options& options, const std::vector<Output>& outputs, ToolResult& result) {
   FileSet files;
-  for (const Output& o : outputs)
+  for (const Output& o : outputs) {
+    if (o.kind == OutputKind::choices) files.add(o.path, choices_text(c.made.record->params, c.algorithm, *c.schedule));
     if (o.kind == OutputKind::html) {
       files.add(o.path, view::page(c, options));
       result.err += o.path == standard_output ? "" : fmt::format("{} shows the refusal\n", o.path);
     }
+  }
   files.commit();
   result.out += files.for_standard_output();
 }
@@ -439,7 +441,7 @@ void generate(const CommandLine& c, ToolResult& result) {
   require_one_target(c, targets, outputs);
   require_kinds(c, targets, outputs);
   const std::vector<Params> asked_params = params_of(c.params, targets);
-  const std::vector<Params> asked_choices = params_of(c.choices, targets);
+  const std::vector<Params> asked_choices = params_of(c.choices, targets), choices_if = params_of(c.choices_if, targets);
   const std::vector<std::string> replay_files = replays_of(c.replays, targets);
   std::vector<std::string> replays;
   for (const std::string& file : replay_files) replays.push_back(file.empty() ? "" : read_file(file));
@@ -455,7 +457,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     throw UsageError("--size: expected -e explain or -e html, which count at it");
   if (!c.drawn.empty() && !asked(OutputKind::html)) throw UsageError("--draw: expected -e html, which draws a run of it");
   view::Options page{r.name, options.function, c.sizes, c.drawn, nullptr, r.where};
-  if (asked(OutputKind::html))
+  if (asked(OutputKind::html) || asked(OutputKind::choices))
     options.refused = [&](const Compilation& until, const Refusal& refusal) {
       page.refused = &refusal;
       write_refused(until, page, outputs, result);
@@ -474,7 +476,8 @@ void generate(const CommandLine& c, ToolResult& result) {
     std::vector<PassTime> passes;
     if (c.time_passes) options.times = &passes;
     options.replay = replays[k], options.replay_file = replay_files[k];
-    options.decisions = decisions_of(asked_choices[k]);
+    options.decisions = decisions_of(asked_choices[k], true);
+    for (const Decision& d : decisions_of(choices_if[k], false)) options.decisions.push_back(d);
     options.seed = c.seed;
     if ((!options.decisions.empty() || c.seed) && !options.replay.empty())
       throw UsageError(fmt::format("{}: expected no --replay beside it, which repeats what was chosen",
@@ -491,7 +494,8 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (asked(OutputKind::program)) part.program = compilation.schedule->text();
     if (asked(OutputKind::schedule)) part.schedule = compilation.schedule->json();
     if (asked(OutputKind::schedule_cpp)) part.schedule_cpp = compilation.schedule->to_cpp(options.function + "_schedule");
-    if (asked(OutputKind::choices)) part.choices = choices_text(compilation.made.record->params, *compilation.schedule);
+    if (asked(OutputKind::choices))
+      part.choices = choices_text(compilation.made.record->params, compilation.algorithm, *compilation.schedule);
     if (asked(OutputKind::explain))
       part.explanation = target.is_gpu() ? explain(compilation.kernel, target, c.sizes, r.where)
                                          : explain(*compilation.schedule, c.sizes, r.where);

@@ -187,6 +187,8 @@ TEST_CASE("--choose decides the choices of schedule(), for all targets or for on
   const ToolResult wrong = run({"--choose", "rows=5", "-e", "program=-"});
   CHECK(wrong.code == 1);
   CHECK(wrong.err.find("choose: expected rows to be one of 4, 2, 8, found 5") != std::string::npos);
+  CHECK(run({"--choose-if", "rows=2", "--choose-if", "cows=3", "--choose-if", "inside=7", "-e", "choices=-"}).out ==
+        run({"--choose", "rows=2", "-e", "choices=-"}).out);
   std::set<std::string> drawn;
   for (int seed = 0; seed < 40; ++seed) drawn.insert(run({"--random-choices", std::to_string(seed), "-e", "choices=-"}).out);
   CHECK(drawn.size() == 6);

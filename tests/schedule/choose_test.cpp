@@ -127,6 +127,9 @@ TEST_CASE("what choose refuses") {
   says(refusal(t.s, [&] { t.s.choose_one_of("place", {[] {}, [] {}}); }),
        {"choose_one_of: expected place to be one of 0, 1, found 3"});
   CHECK(t.s.choices().empty());
+  t.s.decide({});
+  auto [y, x] = t.s[t.out].spatial<2>();
+  says(refusal(t.s, [&, l = x] { t.s.choose_one_of("place", {[&] { t.s[t.out].vectorize(l); }}); }), {"vectorize: expected"});
 }
 
 TEST_CASE("steps that are taken back take their choices back, and a copy decides alike") {

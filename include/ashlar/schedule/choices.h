@@ -46,6 +46,7 @@ class Way {  // one of the alternatives of choose_one_of: anything that can be c
 struct Decision {
   std::string name;  // as choose was given it; "name#2" for the second choice of this name, and so on
   std::int64_t value = 0;
+  bool required = true;  // false: nothing happens if the choice is not made, or if the value is not a candidate
 };
 
 struct Choice {  // one that a schedule made

@@ -154,7 +154,8 @@ std::int64_t Schedule::choose(const char* name, std::span<const std::int64_t> va
   if (const auto seed = state_->whole().seed; seed && !values.empty())
     args[1].value = values[drawn(*seed, key) % values.size()];
   for (const Decision& d : state_->whole().decisions)
-    if (d.name == key) args[1].value = d.value;
+    if (d.name == key && (d.required || std::find(values.begin(), values.end(), d.value) != values.end()))
+      args[1].value = d.value;
   const std::int64_t value = args[1].value;
   Stage(0, state_).apply(schedule::choose_primitive, std::move(args), w);
   return value;
@@ -195,12 +196,15 @@ std::int64_t Schedule::choose_factor(Loop loop, const Factors& factors, Factor u
 }
 
 std::size_t Schedule::choose_one_of(const char* name, std::initializer_list<Way> ways, Where w) {
-  detail::Transaction transaction(*state_, "choose_one_of");
-  std::vector<std::int64_t> numbers;
-  for (std::size_t k = 0; k < ways.size(); ++k) numbers.push_back(static_cast<std::int64_t>(k));
-  const auto taken = static_cast<std::size_t>(choose(name, numbers, 0, w));
-  transaction.keep();
-  ways.begin()[taken].take();
+  std::size_t taken = 0;
+  {
+    detail::Transaction transaction(*state_, "choose_one_of");
+    std::vector<std::int64_t> numbers;
+    for (std::size_t k = 0; k < ways.size(); ++k) numbers.push_back(static_cast<std::int64_t>(k));
+    taken = static_cast<std::size_t>(choose(name, numbers, 0, w));
+    transaction.keep();
+  }
+  ways.begin()[taken].take();  // its steps are refused by their own names
   return taken;
 }
 
