@@ -103,9 +103,9 @@ function(ashlar_launched_here targets)
 endfunction()
 
 function(ashlar_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "FROM;GENERATOR;FUNCTION;NAMESPACE;BACKEND;LINE_TABLES;PROFILE" "PARAMS;CHOICES;TARGETS;TARGETS_FILE;EMIT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "FROM;GENERATOR;FUNCTION;NAMESPACE;BACKEND;LINE_TABLES;PROFILE;TUNED" "PARAMS;CHOICES;TUNED_FOR;TARGETS;TARGETS_FILE;EMIT")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "ashlar_add_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}; valid: FROM, GENERATOR, FUNCTION, PARAMS, CHOICES, "
+    message(FATAL_ERROR "ashlar_add_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}; valid: FROM, GENERATOR, FUNCTION, PARAMS, CHOICES, TUNED, TUNED_FOR, "
                         "TARGETS, TARGETS_FILE, NAMESPACE, BACKEND, EMIT, LINE_TABLES, PROFILE, SHARED")
   endif()
   if(arg_SHARED AND (NOT UNIX OR APPLE))
@@ -226,6 +226,15 @@ function(ashlar_add_library name)
   endforeach()
   set(decided ${arg_CHOICES})
   list(TRANSFORM decided PREPEND "--choose=")
+  if(arg_TUNED_FOR AND NOT arg_TUNED)
+    message(FATAL_ERROR "ashlar_add_library(${name}): TUNED_FOR says for which sizes a schedule is taken from the file TUNED, which is missing")
+  endif()
+  if(arg_TUNED)
+    get_filename_component(tuned "${arg_TUNED}" ABSOLUTE)
+    list(APPEND files_needed "${tuned}")
+    list(TRANSFORM arg_TUNED_FOR PREPEND "--size=")
+    list(APPEND decided --tuned "${tuned}" ${arg_TUNED_FOR})
+  endif()
   add_custom_command(OUTPUT ${outputs} ${beside}
     COMMAND ${arg_FROM} ${choice} -f "${arg_FUNCTION}" ${files} -t "${targets}" ${emit} ${lines} ${decided} ${arg_PARAMS}
     DEPENDS ${arg_FROM} $<TARGET_FILE:${arg_FROM}> ${files_needed} VERBATIM COMMAND_EXPAND_LISTS COMMENT "Ashlar: ${arg_FUNCTION} for ${targets}")

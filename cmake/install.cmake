@@ -93,6 +93,13 @@ if(TARGET ashlar_op_generators AND NOT CMAKE_CROSSCOMPILING)  # its man page and
     execute_process(COMMAND \"$<TARGET_FILE:ashlar_op_generators>\" \${options} OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)
   endforeach()" COMPONENT tools)
 endif()
+if(TARGET ashlar_tune_tool AND NOT ASHLAR_BUNDLE)  # which would have to bring SQLite
+  install(TARGETS ashlar_tune_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  install(CODE "set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/ashlar-tune.1\")
+  get_filename_component(folder \"\${file}\" DIRECTORY)
+  file(MAKE_DIRECTORY \"\${folder}\")
+  execute_process(COMMAND \"$<TARGET_FILE:ashlar_tune_tool>\" --man OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT tools)
+endif()
 set(internal "")
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/internal_headers.txt names REGEX "^[^#]")
 foreach(name IN LISTS names)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The layers face one way: a file includes its own layer and those below it, nothing above.
 
-Read from the #include lines of include/, src/, ops/, schedules/, apps/ and generators/. Also checked: that a header of a layer's
+Read from the #include lines of include/, src/, ops/, schedules/, tune/, apps/ and generators/. Also checked: that a header of a layer's
 own (in src, not in include) is included by no other layer; which layers may see which library (LLVM only in codegen/llvm, isl only
 in analysis); that what users include stays light: no heavy header of the standard library in it, and no more lines after
 preprocessing than its budget; that no installed header includes one that is not (of those in cmake/internal_headers.txt, or of src); and that no two files
@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-LAYERS = ["runtime", "ir", "lang", "analysis", "target", "instructions", "interp", "schedule", "ops", "schedules", "lower",
+LAYERS = ["runtime", "ir", "tune", "lang", "analysis", "target", "instructions", "interp", "schedule", "ops", "schedules", "lower",
           "report", "codegen", "generator", "apps", "generators"]
 RANK = {name: i for i, name in enumerate(LAYERS)}
 # Headers directly in include/ashlar/ gather a layer for users.
@@ -24,9 +24,10 @@ UMBRELLAS = {"ashlar.h": "generator", "lang.h": "lang", "expr.h": "lang", "sched
 LIBRARIES = [  # (what is included, the folders that may, in words)
     (re.compile(r"^(llvm|llvm-c|lld|clang)/"), ("src/codegen/llvm/", "tests/"), "LLVM"),
     (re.compile(r"^isl/"), ("src/analysis/", "tests/analysis/"), "isl"),
-    (re.compile(r"^nlohmann/"), ("src/schedule/", "src/target/", "src/generator/", "bench/", "tests/"), "the JSON library"),
-    (re.compile(r"^CLI/"), ("src/generator/", "apps/", "bench/", "tests/"), "the command line library"),
-    (re.compile(r"^fmt/"), ("src/generator/", "apps/", "bench/", "tests/"), "the formatting library"),
+    (re.compile(r"^nlohmann/"), ("src/schedule/", "src/target/", "src/generator/", "tune/", "bench/", "tests/"), "the JSON library"),
+    (re.compile(r"^sqlite3\.h$"), ("tune/", "tests/tune/"), "SQLite"),
+    (re.compile(r"^CLI/"), ("src/generator/", "tune/", "apps/", "bench/", "tests/"), "the command line library"),
+    (re.compile(r"^fmt/"), ("src/generator/", "tune/", "apps/", "bench/", "tests/"), "the formatting library"),
 ]
 HEAVY = {"algorithm", "cmath", "functional", "iostream", "map", "memory", "ranges"}
 # Lines after preprocessing that are not empty, at most, with libstdc++ 12; some 25,000 of them are its own.
@@ -39,7 +40,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
 def files(root):
-    for top in ("include", "src", "ops", "schedules", "apps", "generators"):
+    for top in ("include", "src", "ops", "schedules", "tune", "apps", "generators"):
         for folder, dirs, names in os.walk(os.path.join(root, top)):
             dirs.sort()
             for name in sorted(names):

@@ -85,7 +85,10 @@ std::string algorithm_key(const ir::Program& algorithm) {
 
 std::string choices_text(const std::vector<detail::ParamInfo>& params, const ir::Program& algorithm, const Schedule& schedule) {
   using Json = nlohmann::ordered_json;
-  Json all{{"algorithm", algorithm_key(algorithm)}, {"parameters", Json::array()}, {"choices", Json::array()}};
+  Json all{{"algorithm", algorithm_key(algorithm)},
+           {"target", schedule.target().text()},
+           {"parameters", Json::array()},
+           {"choices", Json::array()}};
   for (const detail::ParamInfo& p : params) {
     Json& row =
         all["parameters"].emplace_back(Json{{"name", p.name}, {"type", p.type}, {"value", p.value}, {"usual", p.fallback}});

@@ -25,7 +25,7 @@ std::string algorithm_key(const ir::Program& algorithm);
 
 // What a tuner reads: the parameters with their types and values, and the choices that the schedule made.
 //
-//   {"algorithm": "5f0d8be1e2ab0c44",
+//   {"algorithm": "5f0d8be1e2ab0c44", "target": "x86-64-v3",
 //    "parameters": [{"name": "by", "type": "i32", "value": "2", "usual": "2", "values": ["2", "3"]}, ... or "range": "1 to 64"
 //    "choices": [{"name": "edge", "value": 32, "usual": 64, "values": [64, 32, 128], "place": "matmul.cpp:31"}]}
 std::string choices_text(const std::vector<detail::ParamInfo>&, const ir::Program& algorithm, const Schedule&);

@@ -24,6 +24,7 @@ const char* const options_help =
     "  --choose NAME=VALUE     decides a choice of the schedule (-e choices lists them); NAME@TARGET=VALUE for one target\n"
     "  --choose-if NAME=VALUE  the same, but has no effect if the choice is not made or the value is not a candidate\n"
     "  --random-choices SEED   draws the choices that --choose does not decide; the same ones for the same seed\n"
+    "  --tuned FILE            takes parameters and choices that ashlar-tune found (docs/tuning.md)\n"
     "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
     "  --profile               has the code record times, calls and bytes of its stages (docs/profiling.md); processors alone\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule();\n"
@@ -176,6 +177,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("--choose", choose)->allow_extra_args(false);
   app.add_option("--choose-if", choose_if)->allow_extra_args(false);
   app.add_option("--random-choices", c.seed);
+  app.add_option("--tuned", c.tuned);
   app.add_option("--size", size)->allow_extra_args(false);
   app.add_option("--draw", draw)->allow_extra_args(false);
   app.add_option("--diff", c.diff)->expected(2);

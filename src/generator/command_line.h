@@ -45,6 +45,7 @@ struct CommandLine {
   std::vector<std::pair<std::string, std::string>> params;
   std::vector<std::pair<std::string, std::string>> choices;     // NAME=VALUE or NAME@TARGET=VALUE
   std::vector<std::pair<std::string, std::string>> choices_if;  // of choices that may not be made
+  std::string tuned;                                            // a file of ashlar-tune; empty: none
   std::optional<std::uint64_t> seed;                            // draws the other choices
 };
 

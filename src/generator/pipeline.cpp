@@ -71,23 +71,33 @@ static void make_schedule(Compilation& c, const PipelineOptions& options) {
   schedule::finish(c.schedule->scheduled(), c.made.record->target);
 }
 
+// Runs algorithm(), into `c`.
+static lang::Built define(Compilation& c, const PipelineOptions& options) {
+  const PassTimer timer(options.times, "algorithm");
+  c.made.generator->algorithm();
+  std::vector<lang::ArgumentRef> arguments = c.made.record->arguments;
+  if (options.backward) {
+    BackwardArguments backward = backward_arguments(arguments, Where{});
+    arguments = std::move(backward.arguments), c.kept = backward.kept, c.weights = backward.weights;
+  }
+  lang::Built built = lang::build_program(options.function, arguments);
+  c.algorithm = built.program;
+  require_names(c.algorithm);
+  return built;
+}
+
+ir::Program algorithm_of(MadeGenerator made, const PipelineOptions& options) {
+  Compilation c;
+  c.made = std::move(made);
+  define(c, options);
+  return std::move(c.algorithm);
+}
+
 Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
   Compilation c;
   c.made = std::move(made);
   const Target& target = c.made.record->target;
-  lang::Built built;
-  {
-    PassTimer timer(options.times, "algorithm");
-    c.made.generator->algorithm();
-    std::vector<lang::ArgumentRef> arguments = c.made.record->arguments;
-    if (options.backward) {
-      BackwardArguments backward = backward_arguments(arguments, Where{});
-      arguments = std::move(backward.arguments), c.kept = backward.kept, c.weights = backward.weights;
-    }
-    built = lang::build_program(options.function, arguments);
-    c.algorithm = built.program;
-    require_names(c.algorithm);
-  }
+  lang::Built built = define(c, options);
   PassTimer timer(options.times, "schedule");
   c.schedule.emplace(std::move(built), target);
   if (options.observe) {

@@ -44,6 +44,7 @@ struct Compilation {
 };
 
 Compilation run_pipeline(MadeGenerator, const PipelineOptions&);  // up to the schedule
+ir::Program algorithm_of(MadeGenerator, const PipelineOptions&);  // without it
 void lower_kernel(Compilation&, const PipelineOptions&);
 
 // Measures the CPU time of the calling thread from its construction to its end, into `times` (if any) under `pass`.

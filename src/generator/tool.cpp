@@ -7,40 +7,29 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <sstream>
 
 #include <ashlar/codegen/abi_layout.h>
-#include <ashlar/codegen/c.h>
-#include <ashlar/codegen/launches.h>
 #include <ashlar/codegen/library.h>
-#include <ashlar/codegen/tileir.h>
 #include <ashlar/generator/generator.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/ir/tile.h>
 #include <ashlar/report/explain.h>
 #include <ashlar/schedule/diff.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#ifdef ASHLAR_HAS_LLVM
-#include <ashlar/codegen/cache.h>
-#endif
-
 #include "generator/choices.h"
 #include "generator/command_line.h"
 #include "generator/complete.h"
+#include "generator/files.h"
 #include "generator/header.h"
-#include "generator/kits/cpp.h"
-#include "generator/kits/jax.h"
-#include "generator/kits/onnxruntime.h"
-#include "generator/kits/python.h"
-#include "generator/kits/rust.h"
-#include "generator/kits/torch.h"
 #include "generator/notes.h"
 #include "generator/pipeline.h"
 #include "generator/target_params.h"
 #include "generator/trace_text.h"
+#include "generator/tuned.h"
 #include "generator/view/view.h"
 
 namespace ashlar::generator {
@@ -118,46 +107,6 @@ std::vector<Output> planned_outputs(const CommandLine& c, const std::string& fun
   return outputs;
 }
 
-#ifdef ASHLAR_HAS_LLVM
-const codegen::Output* code_kind(OutputKind kind) {
-  static constexpr codegen::Output object = codegen::Output::object, library = codegen::Output::static_library,
-                                   assembly = codegen::Output::assembly, llvm = codegen::Output::llvm,
-                                   spirv = codegen::Output::spirv, ptx = codegen::Output::ptx, cubin = codegen::Output::cubin;
-  switch (kind) {
-    case OutputKind::object:
-      return &object;
-    case OutputKind::static_library:
-      return &library;
-    case OutputKind::assembly:
-      return &assembly;
-    case OutputKind::llvm:
-      return &llvm;
-    case OutputKind::spirv:
-      return &spirv;
-    case OutputKind::ptx:
-      return &ptx;
-    case OutputKind::cubin:
-      return &cubin;
-    default:
-      return nullptr;
-  }
-}
-#endif
-
-// What one target contributes. Kernels outlive the generator that described them.
-struct Part {
-  Target target;
-  std::string program, schedule, schedule_cpp, choices, explanation, page;
-};
-
-struct Parts {
-  std::vector<Part> parts;
-  std::vector<ir::Kernel> kernels;  // in the same order
-  std::vector<Params> params;       // every Param with its value, so too
-  HeaderFacts facts;
-  KitFacts kit;
-};
-
 void describe(const Target& target, HeaderFacts& facts) {
   const bool vulkan = target.is_gpu() && target.device().kind == Device::Kind::vulkan;
   facts.targets.emplace_back(target.text());
@@ -180,125 +129,6 @@ void require_one_interface(const Parts& p, Where where) {
     refuse("targets", fmt::format("the same interface for every target; for {}:\n{}", p.parts[0].target.text(), here),
            fmt::format("for {}:\n{}", p.parts[k].target.text(), there), where);
   }
-}
-
-// A text for each target, under its name where there are several.
-std::string joined(const Parts& p, std::string Part::* text) {
-  if (p.parts.size() == 1) return p.parts[0].*text;
-  std::string all;
-  for (const Part& part : p.parts)
-    all += fmt::format("{}---- {} ----\n{}", all.empty() ? "" : "\n", part.target.text(), part.*text);
-  return all;
-}
-
-bool has_header(const std::vector<Output>& outputs) {
-  return std::any_of(outputs.begin(), outputs.end(), [](const Output& o) { return o.kind == OutputKind::header; });
-}
-
-// As other files include it: the one that is written beside them, else what it is called by default.
-std::string header_name(const Parts& p, const std::vector<Output>& outputs) {
-  std::string name = p.kernels[0].name + ".h";
-  for (const Output& o : outputs)
-    if (o.kind == OutputKind::header) name = fs::path(o.path).filename().string();
-  return name;
-}
-
-// Beside a header that is written too, the C includes it; alone it declares what the header would.
-std::string c_text(const Parts& p, const std::vector<Output>& outputs, const Output& own, bool line_tables) {
-  codegen::c::Options options;
-  if (has_header(outputs)) options.header = header_name(p, outputs);
-  options.line_tables = line_tables;
-  options.file = fs::path(own.path).filename().string();
-  return codegen::c::source(p.kernels[0], p.parts[0].target, options);
-}
-
-// What there is of the one target with tiles.
-void add_tiles(FileSet& files, const Parts& p, const Output& o, Where where) {
-  for (std::size_t k = 0; k < p.parts.size(); ++k) {
-    if (!p.parts[k].target.has_tiles()) continue;
-    std::vector<ir::tile::Kernel> tiles;
-    for (const ir::KStmt* s : codegen::launches_of(p.kernels[k])) tiles.push_back(*s->get<ir::KLaunch>().tile);
-    if (o.kind == OutputKind::tileir) files.add(o.path, codegen::tileir::bytecode(tiles));
-    if (o.kind == OutputKind::cubin) {
-      const Target& target = p.parts[k].target;
-      const char* chip = target.device().chip;
-      if (*chip == '\0')
-        refuse("cubin", "a target that names a chip, such as cuda-tile-sm_90", std::string(target.text()), where);
-      files.add(o.path, codegen::tileir::cubin(codegen::tileir::bytecode(tiles), chip, where));
-    }
-    if (o.kind == OutputKind::tileir_text) {
-      std::string text;
-      for (const ir::tile::Kernel& one : tiles) text += (text.empty() ? "" : "\n") + ir::tile::text(one);
-      files.add(o.path, std::move(text));
-    }
-  }
-}
-
-std::optional<std::string> kit_text(const Parts& p, OutputKind kind, const std::string& header) {
-  const ir::Kernel& k = p.kernels[0];
-  switch (kind) {
-    case OutputKind::torch:
-      return torch_c_text(k, p.facts, p.kit, header);
-    case OutputKind::torch_python:
-      return torch_python_text(k, p.facts, p.kit);
-    case OutputKind::jax:
-      return jax_c_text(k, p.facts, p.kit, header);
-    case OutputKind::jax_python:
-      return jax_python_text(k, p.facts, p.kit);
-    case OutputKind::onnxruntime:
-      return onnxruntime_c_text(k, p.facts, header);
-    case OutputKind::python:
-      return python_c_text(k, p.facts, header);
-    case OutputKind::python_stub:
-      return python_stub_text(k);
-    case OutputKind::rust:
-      return rust_text(k, p.facts);
-    case OutputKind::cpp:
-      return cpp_text(k, p.facts, p.kit.ns, header);
-    default:
-      return std::nullopt;
-  }
-}
-
-FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line_tables, [[maybe_unused]] bool profile,
-                   [[maybe_unused]] std::vector<PassTime>* times, Where where) {
-  FileSet files;
-  const auto of_tiles = [&](OutputKind kind) {  // written without LLVM
-    const bool any = std::any_of(p.parts.begin(), p.parts.end(), [](const Part& part) { return part.target.has_tiles(); });
-    return any && (kind == OutputKind::cubin || kind == OutputKind::tileir || kind == OutputKind::tileir_text);
-  };
-#ifdef ASHLAR_HAS_LLVM
-  std::vector<codegen::Output> kinds;
-  std::vector<std::string> paths;
-  for (const Output& o : outputs)
-    if (const codegen::Output* k = of_tiles(o.kind) ? nullptr : code_kind(o.kind)) kinds.push_back(*k), paths.push_back(o.path);
-  if (!kinds.empty()) {
-    codegen::Seconds seconds;
-    std::vector<codegen::Variant> variants;
-    for (std::size_t k = 0; k < p.parts.size(); ++k) variants.push_back({&p.kernels[k], p.parts[k].target});
-    codegen::CacheUse use;
-    std::vector<std::string> code =
-        codegen::emit_cached(variants, kinds, &seconds, {.line_tables = line_tables, .profile = profile}, &use);
-    for (std::size_t i = 0; i < code.size(); ++i) files.add(paths[i], std::move(code[i]));
-    if (times && use.kind == codegen::CacheUse::Kind::hit)
-      times->push_back({"code (cached)", 0});
-    else if (times)
-      times->push_back({"code", seconds.build * 1e3}), times->push_back({"llvm", seconds.llvm * 1e3});
-  }
-#endif
-  for (const Output& o : outputs) {
-    if (of_tiles(o.kind)) add_tiles(files, p, o, where);
-    if (o.kind == OutputKind::program) files.add(o.path, joined(p, &Part::program));
-    if (o.kind == OutputKind::schedule) files.add(o.path, joined(p, &Part::schedule));
-    if (o.kind == OutputKind::schedule_cpp) files.add(o.path, joined(p, &Part::schedule_cpp));
-    if (o.kind == OutputKind::choices) files.add(o.path, joined(p, &Part::choices));
-    if (o.kind == OutputKind::c) files.add(o.path, c_text(p, outputs, o, line_tables));
-    if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
-    if (o.kind == OutputKind::html) files.add(o.path, joined(p, &Part::page));
-    if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
-    if (std::optional<std::string> text = kit_text(p, o.kind, header_name(p, outputs))) files.add(o.path, std::move(*text));
-  }
-  return files;
 }
 
 std::string times_text(const std::vector<PassTime>& times) {
@@ -427,6 +257,52 @@ void write_refused(const Compilation& c, const view::Options& options, const std
   result.out += files.for_standard_output();
 }
 
+// Runs a generator with what was tuned for it. Where nothing fits, its usual schedule is taken, and a note says why.
+Compilation run_tuned(const std::function<MadeGenerator(const Params&)>& make, const Params& asked, PipelineOptions options,
+                      const CommandLine& c, const std::string& records, std::string& notes) {
+  MadeGenerator usual = make(asked);
+  const Target target = usual.record->target;
+  const std::string key = algorithm_key(algorithm_of(std::move(usual), options));
+  const auto note = [&](const std::string& text) {
+    notes += fmt::format("note: {} for {}: {}\n", options.function, target.text(), text);
+  };
+  const std::optional<Tuned> tuned = find_tuned(records, c.tuned, key, target, c.sizes);
+  if (!tuned) {
+    note(fmt::format("{} has no schedule for it, so the usual one was taken", c.tuned));
+    return run_pipeline(make(asked), options);
+  }
+  const auto has = [](const auto& all, const std::string& name) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& p) { return p.first == name; });
+  };
+  Params params = asked;
+  for (const auto& p : tuned->parameters)
+    if (!has(asked, p.first)) params.push_back(p);
+  PipelineOptions with = options;
+  with.decisions = tuned->decisions;  // what --choose says comes later, and counts
+  with.decisions.insert(with.decisions.end(), options.decisions.begin(), options.decisions.end());
+  with.refused = {};
+  try {
+    Compilation compilation = run_pipeline(make(params), with);
+    std::string lost;
+    for (const Decision& d : tuned->decisions) {
+      const std::vector<Choice> made = compilation.schedule->choices();
+      const auto choice = std::find_if(made.begin(), made.end(), [&](const Choice& m) { return m.name == d.name; });
+      const bool decided =
+          std::any_of(options.decisions.begin(), options.decisions.end(), [&](const Decision& o) { return o.name == d.name; });
+      if (!decided && (choice == made.end() || choice->value != d.value))
+        lost += fmt::format("{}{}={}", lost.empty() ? "" : ", ", d.name, d.value);
+    }
+    if (!lost.empty()) note(fmt::format("{} decides what the schedule no longer chooses ({})", c.tuned, lost));
+    note(fmt::format("tuned for {} on {}: {:.2f} of the usual schedule's time", tuned->sizes, tuned->machine, tuned->ratio));
+    return compilation;
+  } catch (const RefusalError& e) {
+    note(fmt::format("{} has a schedule that is refused, so the usual one was taken: {}", c.tuned, e.what()));
+  } catch (const UsageError& e) {
+    note(fmt::format("{} has a schedule that does not fit any longer, so the usual one was taken: {}", c.tuned, e.what()));
+  }
+  return run_pipeline(make(asked), options);
+}
+
 void generate(const CommandLine& c, ToolResult& result) {
   const detail::Registration& r = find_generator(c.generator, c.preferred);
   const std::vector<Target> targets = targets_of(c);
@@ -445,6 +321,8 @@ void generate(const CommandLine& c, ToolResult& result) {
   const std::vector<std::string> replay_files = replays_of(c.replays, targets);
   std::vector<std::string> replays;
   for (const std::string& file : replay_files) replays.push_back(file.empty() ? "" : read_file(file));
+  const std::string tuned = c.tuned.empty() ? "" : read_file(c.tuned, "--tuned");
+  std::string tuned_notes;
   std::vector<PassTime> times;
   TraceText trace;
   if (c.trace)
@@ -453,8 +331,8 @@ void generate(const CommandLine& c, ToolResult& result) {
   const auto asked = [&](OutputKind kind) {
     return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return o.kind == kind; });
   };
-  if (!c.sizes.empty() && !asked(OutputKind::explain) && !asked(OutputKind::html))
-    throw UsageError("--size: expected -e explain or -e html, which count at it");
+  if (!c.sizes.empty() && !asked(OutputKind::explain) && !asked(OutputKind::html) && c.tuned.empty())
+    throw UsageError("--size: expected -e explain or -e html, which count at it, or --tuned");
   if (!c.drawn.empty() && !asked(OutputKind::html)) throw UsageError("--draw: expected -e html, which draws a run of it");
   view::Options page{r.name, options.function, c.sizes, c.drawn, nullptr, r.where};
   if (asked(OutputKind::html) || asked(OutputKind::choices))
@@ -483,9 +361,13 @@ void generate(const CommandLine& c, ToolResult& result) {
       throw UsageError(fmt::format("{}: expected no --replay beside it, which repeats what was chosen",
                                    c.seed ? "--random-choices" : "--choose"));
     lang::DefinitionScope definitions;
-    MadeGenerator made = make_generator(r.make, r.name, target, asked_params[k], r.where);
+    const auto make = [&](const Params& params) { return make_generator(r.make, r.name, target, params, r.where); };
+    MadeGenerator made = make(asked_params[k]);
     require_back_end(targets, outputs);
-    Compilation compilation = traced(trace, result, [&] { return run_pipeline(std::move(made), options); });
+    Compilation compilation = traced(trace, result, [&] {
+      return tuned.empty() || !replays[k].empty() ? run_pipeline(std::move(made), options)
+                                                  : run_tuned(make, asked_params[k], options, c, tuned, tuned_notes);
+    });
     lower_kernel(compilation, options);
     if (k == 0) sums = narrow_sum_note(compilation.algorithm);
     Part& part = p.parts.emplace_back();
@@ -519,6 +401,7 @@ void generate(const CommandLine& c, ToolResult& result) {
   }
   if (!c.quiet) {
     if (by_default) result.err += default_schedule_note(r.name);
+    result.err += tuned_notes;
     result.err += sums;
     const bool code = std::any_of(outputs.begin(), outputs.end(), [](const Output& o) { return o.kind != OutputKind::c; });
     if (code) result.err += fma_note(options.function, p.kernels, targets);

@@ -56,6 +56,43 @@ def exhaustive():
     expect(len(records("all.db")) == len(tried), "no new candidates", again.stdout)
 
 
+def used():
+    """A build takes what was found: by the algorithm and the target, or says why not."""
+    def generator(*more):
+        result = subprocess.run([GENERATOR, "-g", "sums", *more, "-e", "choices=-"], capture_output=True, text=True, cwd=FOLDER)
+        return result, {c["name"]: c["value"] for c in json.loads(result.stdout)["choices"]} if result.stdout else {}
+
+    found = json.load(open(os.path.join(FOLDER, "best.jsonl")))
+    wanted = {name: int(value) for name, value in found["choices"].items()}
+    usual = {"terms": 0}
+    result, choices = generator("-t", "x86-64-v3", "--tuned", "best.jsonl")
+    expect(choices == wanted and "note: sums for x86-64-v3: tuned for M=64, N=256" in result.stderr, wanted, choices, result.stderr)
+    expect(json.loads(result.stdout)["parameters"][0]["value"] == found["parameters"]["rows"], "its parameters", result.stdout)
+    result, choices = generator("-t", "x86-64-v3", "--tuned", "best.jsonl", "rows=4", "--choose", "terms=0")
+    expect(choices == usual and json.loads(result.stdout)["parameters"][0]["value"] == "4", "what the command line says", result.stdout)
+    for more in (["-t", "x86-64"], ["-t", "x86-64-v3", "times=3"]):  # another target, another algorithm
+        result, choices = generator(*more, "--tuned", "best.jsonl")
+        expect(choices == usual and "best.jsonl has no schedule for it, so the usual one was taken" in result.stderr, usual, result.stderr)
+    for change, said in [({"terms": "2"}, "has a schedule that is refused, so the usual one was taken: tuned_gen.cpp:"),
+                         ({"terms": "1", "lanes": "3"}, "decides what the schedule no longer chooses (lanes=3)")]:
+        with open(os.path.join(FOLDER, "stale.jsonl"), "w") as f:
+            f.write(json.dumps({**found, "choices": change}) + "\n")
+        result, choices = generator("-t", "x86-64-v3", "--tuned", "stale.jsonl")
+        expect(result.returncode == 0 and said in result.stderr, said, result.stderr)
+    # The nearest of several sizes.
+    with open(os.path.join(FOLDER, "sizes.jsonl"), "w") as f:
+        for n, lanes in ((256, "8"), (4096, "4")):
+            f.write(json.dumps({**found, "sizes": {"M": 64, "N": n}, "choices": {"terms": "1", "lanes": lanes}}) + "\n")
+    for sizes, lanes in (([], 4), (["--size", "N=300"], 8), (["--size", "N=3000"], 4)):
+        _, choices = generator("-t", "x86-64-v3", "--tuned", "sizes.jsonl", *sizes)
+        expect(choices["lanes"] == lanes, lanes, sizes, choices)
+    for text, said in (("", "the file is empty"), ("{}\n", "wrong.jsonl:1: expected a record of ashlar-tune")):
+        with open(os.path.join(FOLDER, "wrong.jsonl"), "w") as f:
+            f.write(text)
+        result, _ = generator("-t", "x86-64-v3", "--tuned", "wrong.jsonl")
+        expect(result.returncode == 2 and said in result.stderr, said, result.stderr)
+
+
 def searchers():
     for searcher in ("random", "annealing", "evolution"):
         result = run("search", *SUMS, "--searcher", searcher, "--trials", "6", "--seed", "3", "-d", f"{searcher}.db")
@@ -142,7 +179,7 @@ def main():
         sys.exit(77)
     shutil.rmtree(FOLDER, ignore_errors=True)
     os.makedirs(FOLDER)
-    for part in (refusals, exhaustive, exchanged, searchers, killed, interrupted, planted):
+    for part in (refusals, exhaustive, exchanged, used, searchers, killed, interrupted, planted):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")

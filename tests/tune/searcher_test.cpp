@@ -18,6 +18,7 @@ Description description(int a, int b, int c, int d) {
   std::vector<std::string> all, few{"0", "1", "2", "3"};
   for (int k = 0; k < values; ++k) all.push_back(std::to_string(k));
   Description made{"f",
+                   "x86-64",
                    {{"a", true, all, std::to_string(a), "0"},
                     {"b", false, all, std::to_string(b), "0"},
                     {"c", false, all, std::to_string(c), "0"}}};

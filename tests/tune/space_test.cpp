@@ -8,7 +8,7 @@
 namespace ashlar::tune {
 namespace {
 
-constexpr const char* text = R"({"algorithm": "0123", "parameters": [
+constexpr const char* text = R"({"algorithm": "0123", "target": "x86-64-v3", "parameters": [
   {"name": "by", "type": "i32", "value": "3", "usual": "2", "values": ["2", "3"]},
   {"name": "block", "type": "i32", "value": "12", "usual": "12", "range": "0 to 20"},
   {"name": "on", "type": "bool", "value": "true", "usual": "true"},
@@ -21,6 +21,7 @@ constexpr const char* text = R"({"algorithm": "0123", "parameters": [
 TEST_CASE("knobs are the parameters with several candidates and the choices, in order") {
   const Description d = read_description(text);
   CHECK(d.algorithm == "0123");
+  CHECK(d.target == "x86-64-v3");
   REQUIRE(d.knobs.size() == 4);
   CHECK(d.knobs[0].values == std::vector<std::string>{"2", "3"});
   CHECK(d.knobs[0].value == "3");
@@ -35,7 +36,8 @@ TEST_CASE("knobs are the parameters with several candidates and the choices, in 
 }
 
 TEST_CASE("what is not written by -e choices is refused") {
-  for (const char* wrong : {"", "[]", "{\"algorithm\": 3}", "{\"algorithm\": \"a\", \"parameters\": [], \"choices\": [{}]}"})
+  for (const char* wrong :
+       {"", "[]", "{\"algorithm\": 3}", "{\"algorithm\": \"a\", \"target\": \"t\", \"parameters\": [], \"choices\": [{}]}"})
     CHECK_THROWS_AS(read_description(wrong), std::runtime_error);
 }
 

@@ -112,9 +112,26 @@ void import(Database& database, const std::vector<std::string>& files) {
   }
 }
 
+// The help as a man page: the text of each command as it is printed.
+std::string man_text(const CLI::App& app) {
+  std::string page = ".TH ASHLAR-TUNE 1\n.SH NAME\nashlar\\-tune \\- finds schedules by measuring them\n.SH DESCRIPTION\n.nf\n";
+  std::string help = app.help();
+  for (const CLI::App* command : app.get_subcommands({})) help += "\n" + command->help("ashlar-tune");
+  bool begins = true;
+  for (const char c : help) {
+    if (begins && (c == '.' || c == '\'')) page += "\\&";
+    page += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
+    begins = c == '\n';
+  }
+  return page + ".fi\n";
+}
+
 int run(int argc, char** argv) {
-  CLI::App app{"Finds schedules by measuring them, and keeps what it found."};
-  app.require_subcommand(1);
+  CLI::App app{"Finds schedules by measuring them, and keeps what it found.", "ashlar-tune"};
+  app.require_subcommand(0, 1);
+  bool man = false, version = false;
+  app.add_flag("--man", man, "prints this help as a man page");
+  app.add_flag("--version", version, "prints the version");
   ToolOptions tool;
   TuneOptions options;
   Words words;
@@ -163,6 +180,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) { return app.exit(e) == 0 ? 0 : 2; }
+  if (man || version || app.get_subcommands().empty()) {
+    fmt::print("{}", man ? man_text(app) : version ? "ashlar-tune " ASHLAR_VERSION "\n" : app.help());
+    return man || version ? 0 : 2;
+  }
   words.all_parameters = tuned->count() == 0;
   if (find->parsed()) {
     read_words(words, tool, options);

@@ -69,7 +69,7 @@ std::string Candidate::key() const {
 Description read_description(const std::string& text) {
   try {
     const json all = json::parse(text);
-    Description d{all.at("algorithm"), {}};
+    Description d{all.at("algorithm"), all.at("target"), {}};
     for (const json& row : all.at("parameters"))
       if (Knob k = parameter_of(row); k.values.size() > 1) d.knobs.push_back(std::move(k));
     for (const json& row : all.at("choices")) d.knobs.push_back(choice_of(row));

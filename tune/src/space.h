@@ -29,6 +29,7 @@ struct Candidate {
 // What a generator says of itself for a candidate (-e choices).
 struct Description {
   std::string algorithm;    // a hash of what it computes
+  std::string target;       // "x86-64-v3", also where `host` was asked for
   std::vector<Knob> knobs;  // parameters with more than one candidate, then choices in the order in which they are made
 };
 

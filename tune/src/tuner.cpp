@@ -97,8 +97,8 @@ void Tuner::Work::begin() {
   if (std::none_of(space.usual.knobs.begin(), space.usual.knobs.end(), [&](const Knob& k) { return is_tuned(space, k); }))
     throw std::runtime_error("there is nothing to tune: the schedule makes no choices, and no parameter changes it alone");
   const ToolOptions& t = tool.options();
-  result.task = {space.usual.algorithm,   t.generator,           t.target, machine_name(),
-                 options.measure.threads, options.problem.sizes, {},       ASHLAR_VERSION};
+  result.task = {space.usual.algorithm, t.generator, space.usual.target, machine_name(), options.measure.threads,
+                 options.problem.sizes, {},          ASHLAR_VERSION};
   for (const auto& [name, value] : t.parameters) result.task.parameters[name] = value;
 
   Folder reference;
@@ -128,7 +128,10 @@ void Tuner::Work::go_on() {
   const std::vector<Record> known = database.of(result.task);
   for (const Record& r : known) {
     if (!seen.insert(r.candidate.key()).second) continue;
-    Trial t{r.candidate, {space.usual.algorithm, r.knobs}, r.status == "measured", r.ratio * result.progress.usual_seconds};
+    Trial t{r.candidate,
+            {space.usual.algorithm, space.usual.target, r.knobs},
+            r.status == "measured",
+            r.ratio * result.progress.usual_seconds};
     if (r.status == "measured")
       ++result.progress.measured;
     else
@@ -151,7 +154,10 @@ Record Tuner::Work::record_of(const Built& built) const {
 
 void Tuner::Work::note(const Record& r, const Candidate& asked) {
   seen.insert(r.candidate.key()), seen.insert(asked.key());
-  trials.push_back({asked, {space.usual.algorithm, r.knobs}, r.status == "measured", r.ratio * result.progress.usual_seconds});
+  trials.push_back({asked,
+                    {space.usual.algorithm, space.usual.target, r.knobs},
+                    r.status == "measured",
+                    r.ratio * result.progress.usual_seconds});
   if (r.status == "measured")
     ++result.progress.measured;
   else
