@@ -73,12 +73,14 @@ struct Tuner::Work {
   FolderPointer usual, incumbent;
   Record incumbent_record;
   double incumbent_seconds = 0;
+  bool one_at_a_time = false;  // what the searcher says of itself
   std::vector<Trial> trials;
   std::set<std::string> seen;
 
   void begin();
   void go_on();
   std::optional<Candidate> propose(Searcher&);
+  void repeat(const Candidate& asked, const Candidate& made);
   Record record_of(const Built&) const;
   void take(const Candidate& asked, Built, FolderPointer, const std::function<void(const Progress&, const Record&)>&);
   void finish();
@@ -164,17 +166,21 @@ void Tuner::Work::note(const Record& r, const Candidate& asked) {
     ++(r.status == "refused" ? result.progress.refused : result.progress.failed);
 }
 
+// For a searcher that waits for a candidate: the trial of it that there is already.
+void Tuner::Work::repeat(const Candidate& asked, const Candidate& made) {
+  const auto same = [&](const Trial& t) { return t.asked == asked || spelled_out(t.made, space.tuned) == made; };
+  const auto known = std::find_if(trials.begin(), trials.end(), same);
+  Trial again = known == trials.end() ? Trial{} : *known;
+  again.asked = asked;
+  trials.push_back(std::move(again));
+}
+
 std::optional<Candidate> Tuner::Work::propose(Searcher& searcher) {
   for (int k = 0; k < tries || searcher.one_at_a_time(); ++k) {
     std::optional<Candidate> c = searcher.next(trials);
     if (!c || c->seed || !seen.count(c->key())) return c;  // what is drawn is known only when it was built
     if (!searcher.one_at_a_time()) continue;
-    // It waits for a trial that there is already.
-    const auto same = [&](const Trial& t) { return t.asked == *c || spelled_out(t.made, space.tuned) == *c; };
-    const auto known = std::find_if(trials.begin(), trials.end(), same);
-    Trial again = known == trials.end() ? Trial{} : *known;
-    again.asked = *c;
-    trials.push_back(std::move(again));
+    repeat(*c, *c);
   }
   return std::nullopt;
 }
@@ -189,6 +195,7 @@ void Tuner::Work::take(const Candidate& asked, Built built, FolderPointer folder
   } else if (built.made.algorithm != space.usual.algorithm) {
     r.status = "refused", r.why = "the parameters change what is computed";
   } else if (seen.count(r.candidate.key())) {
+    if (one_at_a_time) repeat(asked, r.candidate);
     return;
   } else {
     Outcome o;
@@ -238,6 +245,7 @@ Result Tuner::run() {
   Work work(tool_, options_, database_);
   work.begin();
   const std::unique_ptr<Searcher> searcher = make_searcher(options_.searcher, work.space);
+  work.one_at_a_time = searcher->one_at_a_time();
   work.go_on();
   const auto begin = std::chrono::steady_clock::now();
   const auto ended = [&] {
