@@ -96,6 +96,29 @@ void expect_parameter(const char* op, const char* argument, const Tensor& t, Typ
   if (!t.empty()) expect_beside(op, argument, t, type, where), expect_shape(op, argument, t, shape, what, where);
 }
 
+struct Affine {
+  const Tensor &scale, &shift;
+  const Operand& epsilon;
+};
+// Each element of x beside the moments of its group of `count` elements: `group_of` gives the group of an index, `inner_of` the
+// element of scale and shift.
+template <class G, class I>
+Normalized normalize(const char* op, const Tensor& x, const Moments& m, const Expr& count, const Affine& by, Where where,
+                     const G& group_of, const I& inner_of) {
+  const Type type = x.type(where), wide = accumulator(type);
+  const Tensor inverse = inverse_deviation(m, wide(count), by.epsilon, where);
+  const Tensor result = compute(
+      op, x.shape(where),
+      [&](Indices i) {
+        const Indices group = group_of(i), inner = inner_of(i);
+        return type(normalized(wide(x(i, where)), m.mean(group, where), inverse(group, where),
+                               optional(by.scale, inner, wide, where), optional(by.shift, inner, wide, where)));
+      },
+      where);
+  return {m.sum, m.mean, m.deviations, inverse, result, Tensor()};
+}
+Indices channel_of(const Indices& i) { return detail::point({i[1]}); }
+
 }  // namespace
 
 Normalized layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, Operand epsilon, int dims, Where where) {
@@ -108,20 +131,14 @@ Normalized layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift,
   expect_parameter("layer_norm", "scale", scale, x.type(where), inner, "as x has", where);
   expect_parameter("layer_norm", "shift", shift, x.type(where), inner, "as x has", where);
   const auto r = detail::reducing("layer_norm", x, axes, false, where);
-  const Moments m = detail::moments(x, r, where);
-  const Type type = x.type(where), wide = accumulator(type);
-  const Tensor inverse = inverse_deviation(m, wide(r.count()), epsilon, where);
-  const Tensor result = compute(
-      "layer_norm", x.shape(where),
-      [&](Indices i) {
-        const Indices row = r.point_of(i);
-        Indices in;
-        for (const int d : axes) detail::Access::append(in, i[d]);
-        return type(normalized(wide(x(i, where)), m.mean(row, where), inverse(row, where), optional(scale, in, wide, where),
-                               optional(shift, in, wide, where)));
-      },
-      where);
-  return {m.sum, m.mean, m.deviations, inverse, result, Tensor()};
+  const auto inner_of = [&](const Indices& i) {
+    Indices in;
+    for (const int d : axes) detail::Access::append(in, i[d]);
+    return in;
+  };
+  return normalize(
+      "layer_norm", x, detail::moments(x, r, where), r.count(), {scale, shift, epsilon}, where,
+      [&](const Indices& i) { return r.point_of(i); }, inner_of);
 }
 
 RmsNorm rms_norm(const Tensor& x, const Tensor& scale, Operand epsilon, Where where) {
@@ -203,16 +220,9 @@ Normalized group_norm(const Tensor& x, int groups, const Tensor& scale, const Te
                                       for (std::size_t a = 1; a < axes.size(); ++a) detail::Access::append(at, axes[a]);
                                       return wide(x(at, where));
                                     });
-  const Tensor inverse = inverse_deviation(m, wide(count), epsilon, where);
-  const Tensor result = compute(
-      "group_norm", x.shape(where),
-      [&](Indices i) {
-        const Indices of = detail::point({i[0], i[1] / each}), at = detail::point({i[1]});
-        return type(normalized(wide(x(i, where)), m.mean(of, where), inverse(of, where), optional(scale, at, wide, where),
-                               optional(shift, at, wide, where)));
-      },
-      where);
-  return {m.sum, m.mean, m.deviations, inverse, result, Tensor()};
+  return normalize(
+      "group_norm", x, m, count, {scale, shift, epsilon}, where,
+      [&](const Indices& i) { return detail::point({i[0], i[1] / each}); }, channel_of);
 }
 Normalized instance_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, Operand epsilon, Where where) {
   detail::expect_float("instance_norm", "x", x, where);
@@ -222,18 +232,9 @@ Normalized instance_norm(const Tensor& x, const Tensor& scale, const Tensor& shi
   std::vector<int> axes;
   for (int d = 2; d < x.rank(where); ++d) axes.push_back(d);
   const auto r = detail::reducing("instance_norm", x, axes, false, where);
-  const Moments m = detail::moments(x, r, where);
-  const Type type = x.type(where), wide = accumulator(type);
-  const Tensor inverse = inverse_deviation(m, wide(r.count()), epsilon, where);
-  const Tensor result = compute(
-      "instance_norm", x.shape(where),
-      [&](Indices i) {
-        const Indices of = r.point_of(i), at = detail::point({i[1]});
-        return type(normalized(wide(x(i, where)), m.mean(of, where), inverse(of, where), optional(scale, at, wide, where),
-                               optional(shift, at, wide, where)));
-      },
-      where);
-  return {m.sum, m.mean, m.deviations, inverse, result, Tensor()};
+  return normalize(
+      "instance_norm", x, detail::moments(x, r, where), r.count(), {scale, shift, epsilon}, where,
+      [&](const Indices& i) { return r.point_of(i); }, channel_of);
 }
 
 }  // namespace ashlar::ops

@@ -147,6 +147,21 @@ Intrinsic pairs(const char* name, bool one, Left left, Where where) {
       where);
 }
 
+// c[i, j] += a[i] b[j] for four rows and columns, as text for LLVM and, if there is one, for C.
+Intrinsic by_lane(const char* name, Type type, Type wide, const std::string& text, const char* c_text, Where where) {
+  return intrinsic(
+      name,
+      [&](Meaning& m) {
+        Tensor a = m.read("a", type, {4, 1}), b = m.read("b", type, {1, 4}), c = m.accumulate("c", wide, {4, 4});
+        Axis k{"k", 1};
+        m.means(c, [&](const Var& i, const Var& j) { return sum(wide(a(i, k)) * wide(b(k, j)), k).from(c(i, j)); });
+        m.emit(Backend::llvm, text.c_str());
+        if (c_text != nullptr) m.emit(Backend::c, c_text);
+        m.needs("neon", where);
+      },
+      where);
+}
+
 }  // namespace
 
 Intrinsic sdot(Left left, Where where) { return dot("sdot", "dotprod", i8, i8, left, where); }
@@ -157,48 +172,30 @@ Intrinsic ummla(Where where) { return matrix("ummla", u8, u8, where); }
 Intrinsic usmmla(Where where) { return matrix("usmmla", u8, i8, where); }
 
 Intrinsic fmla_by_lane(Where where) {
-  return intrinsic(
-      "fmla_by_lane",
-      [&](Meaning& m) {
-        Tensor a = m.read("a", f32, {4, 1}), b = m.read("b", f32, {1, 4}), c = m.accumulate("c", f32, {4, 4});
-        Axis k{"k", 1};
-        m.means(c, [&](const Var& i, const Var& j) { return sum(a(i, k) * b(k, j), k).from(c(i, j)); });
-        const std::string text = row_by_row("<4 x float>", "float", [](const std::string& n) {
-          return "%floats" + n + " = bitcast <4 x i32> %left" + n + " to <4 x float>\n%r" + n +
-                 " = call <4 x float> @llvm.fma.v4f32(<4 x float> %floats" + n + ", <4 x float> {b.value}, <4 x float> %c" + n +
-                 ")\n";
-        });
-        m.emit(Backend::llvm, text.c_str());
-        m.emit(Backend::c,
-               "#include <math.h>\n"
-               "for (int i = 0; i < 4; ++i)\n"
-               "for (int j = 0; j < 4; ++j)\n"
-               "  {c.ptr}[i * {c.stride0} + j * {c.stride1}] = fmaf({a.ptr}[i * {a.stride0}], {b.ptr}[j * {b.stride1}], "
-               "{c.ptr}[i * {c.stride0} + j * {c.stride1}]);");
-        m.needs("neon", where);
-      },
-      where);
+  const std::string text = row_by_row("<4 x float>", "float", [](const std::string& n) {
+    return "%floats" + n + " = bitcast <4 x i32> %left" + n + " to <4 x float>\n%r" + n +
+           " = call <4 x float> @llvm.fma.v4f32(<4 x float> %floats" + n + ", <4 x float> {b.value}, <4 x float> %c" + n +
+           ")\n";
+  });
+  return by_lane("fmla_by_lane", f32, f32, text,
+                 "#include <math.h>\n"
+                 "for (int i = 0; i < 4; ++i)\n"
+                 "for (int j = 0; j < 4; ++j)\n"
+                 "  {c.ptr}[i * {c.stride0} + j * {c.stride1}] = fmaf({a.ptr}[i * {a.stride0}], {b.ptr}[j * {b.stride1}], "
+                 "{c.ptr}[i * {c.stride0} + j * {c.stride1}]);",
+                 where);
 }
 
 Intrinsic smlal_by_lane(Where where) {
-  return intrinsic(
-      "smlal_by_lane",
-      [&](Meaning& m) {
-        Tensor a = m.read("a", i8, {4, 1}), b = m.read("b", i8, {1, 4}), c = m.accumulate("c", i32, {4, 4});
-        Axis k{"k", 1};
-        m.means(c, [&](const Var& i, const Var& j) { return sum(i32(a(i, k)) * i32(b(k, j)), k).from(c(i, j)); });
-        const std::string halves = "<4 x i16>";
-        const std::string text = "%wide = sext <4 x i8> {a.value} to " + halves + "\n%right = sext <4 x i8> {b.value} to " +
-                                 halves + "\n" + row_by_row("", "i32", [&](const std::string& n) {
-                                   return "%left" + n + " = shufflevector " + halves + " %wide, " + halves + " poison, " +
-                                          indices(std::stoi(n), 0) + "\n%product" + n +
-                                          " = call <4 x i32> @llvm.aarch64.neon.smull.v4i32(" + halves + " %right, " + halves +
-                                          " %left" + n + ")\n%r" + n + " = add <4 x i32> %c" + n + ", %product" + n + "\n";
-                                 });
-        m.emit(Backend::llvm, text.c_str());
-        m.needs("neon", where);
-      },
-      where);
+  const std::string halves = "<4 x i16>";
+  const std::string text = "%wide = sext <4 x i8> {a.value} to " + halves + "\n%right = sext <4 x i8> {b.value} to " + halves +
+                           "\n" + row_by_row("", "i32", [&](const std::string& n) {
+                             return "%left" + n + " = shufflevector " + halves + " %wide, " + halves + " poison, " +
+                                    indices(std::stoi(n), 0) + "\n%product" + n +
+                                    " = call <4 x i32> @llvm.aarch64.neon.smull.v4i32(" + halves + " %right, " + halves +
+                                    " %left" + n + ")\n%r" + n + " = add <4 x i32> %c" + n + ", %product" + n + "\n";
+                           });
+  return by_lane("smlal_by_lane", i8, i32, text, nullptr, where);
 }
 
 Intrinsic bfmlal(Left left, Where where) { return pairs("bfmlal", false, left, where); }

@@ -11,6 +11,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
 
 using namespace ashlar;
 using namespace ashlar::ir;

@@ -87,9 +87,8 @@ Pair to_floats(const Kit& k, const Words& w, const std::vector<Expr>& f) {
     const Pair sum = k.fast_sum(top.hi, middle.hi);
     return k.fast_sum(sum.hi, add(sum.lo, add(middle.lo, piece(3, 0x1p-128))));
   }
-  const Expr top = f[0];  // 24 bits a piece
-  const Type t = integer;
-  const Expr first = cast(k.type, binary(Op::shr, make(Op::bitcast, t, {&top, 1}), cast(t, w.c(8))));
+  // 24 bits a piece
+  const Expr first = cast(k.type, binary(Op::shr, make(Op::bitcast, integer, {&f[0], 1}), cast(integer, w.c(8))));
   const Expr second = as_signed(w.both(w.shl(w.low_bits(f[0], 0xff), 16), w.shr(f[1], 16)));
   const Expr third = as_signed(w.both(w.shl(w.low_bits(f[1], 0xffff), 8), w.shr(f[2], 24)));
   const Pair sum = k.fast_sum(mul(first, k.c(0x1p-24)), mul(second, k.c(0x1p-48)));
