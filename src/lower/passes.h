@@ -25,6 +25,7 @@ void synchronize(ir::Kernel&);
 void skip_idle_blocks(ir::Kernel&);
 void specialize_interior(ir::Kernel&, const LowerOptions&);
 void hoist_guards(ir::Kernel&);
+void merge_loops(ir::Kernel&);
 void choose_remainders(ir::Kernel&);
 void runs(analysis::Facts&, const ir::KFor&);  // what holds in an iteration of it
 void specialize_whole_tiles(ir::Kernel&);
