@@ -437,9 +437,12 @@ struct Builder {
     to.push_back({nest_id, 0, s.where, std::move(nest)});
   }
 
+  // Outputs in their order, except that one that may lie in an input comes after those that may not: these may read that input.
   void build() {
     plan();
-    for (const TensorDef* o : outputs) {
+    std::vector<const TensorDef*> sorted = outputs;
+    std::stable_partition(sorted.begin(), sorted.end(), [](const TensorDef* o) { return !o->layout.may_alias_inputs; });
+    for (const TensorDef* o : sorted) {
       const TensorDef& t = tensor(o->bound, o->where);
       const auto it = direct.find(t.id);
       if (it != direct.end() && it->second == o)

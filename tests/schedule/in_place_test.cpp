@@ -52,8 +52,24 @@ TEST_CASE("what reads the input stands ahead of the output") {
   InPlace t;
   lang::bind(t.y, compute("y", {t.M, t.N}, [&](Var i, Var j) { return t.x(i, j) * 2; }));
   lang::bind(t.z, compute("z", {t.M, t.N}, [&](Var i, Var j) { return t.x(i, j) + 1; }));
-  CHECK(said({t.x, t.y, t.z}).find("found z, which reads x[i0, i1] behind it") != std::string::npos);
+  CHECK(said({t.x, t.y, t.z}) == "");  // in either order of the arguments
   CHECK(said({t.x, t.z, t.y}) == "");
+}
+
+TEST_CASE("a copy of the input stands ahead of the output") {
+  InPlace t;
+  lang::bind(t.y, compute("y", {t.M, t.N}, [&](Var i, Var j) { return t.x(i, j) * 2; }));
+  lang::bind(t.z, t.x);
+  CHECK(said({t.x, t.y, t.z}) == "");
+}
+
+TEST_CASE("a result that reads the output and the input is refused") {
+  InPlace t;
+  const Tensor y = compute("y", {t.M, t.N}, [&](Var i, Var j) { return t.x(i, j) * 2; });
+  lang::bind(t.y, y);
+  lang::bind(t.z, compute("z", {t.M, t.N}, [&](Var i, Var j) { return t.x(i, j) + y(i, j); }));
+  for (const auto& arguments : {std::vector<lang::ArgumentRef>{t.x, t.y, t.z}, {t.x, t.z, t.y}})
+    CHECK(said(arguments).find("found z, which reads x[i0, i1] behind it") != std::string::npos);
 }
 
 TEST_CASE("rows that are read before they are stored may be computed inside") {
