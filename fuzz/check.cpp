@@ -549,7 +549,9 @@ class Checker {
 
 Kind kind_for(const Setup& setup) {
   const bool device = !setup.targets.empty() && setup.targets.front().is_gpu();
-  return {.tiles = device && setup.targets.front().has("sm_80"), .device = device};
+  return {.tiles = device && setup.targets.front().has("sm_80"),
+          .device = device,
+          .rows = !setup.targets.empty() && setup.targets.front().has_tiles()};
 }
 
 Report check(std::uint64_t seed, Case& drawn, const Setup& setup) {

@@ -23,7 +23,7 @@ inline constexpr std::string_view all_forms[] = {
     "broken assumption", "injective scatter at once",
     // of tiles
     "mma of tiles", "reduction in a tile", "carried tile", "gathered tile", "tile of a view", "tiles stored between launches",
-    "scan in a tile", "atomic update of a tile", "hint"};
+    "scan in a tile", "atomic update of a tile", "product of rows in lines", "hint"};
 
 inline std::string known_form(std::string_view name) {
   if (std::find(std::begin(all_forms), std::end(all_forms), name) == std::end(all_forms))

@@ -47,7 +47,8 @@ class Maker : Operators {
       return known ? Text{ir::index(n), std::to_string(n)} : Text{Symbol(name, f), name};
     };
     const Text M = extent("M", 16), N = extent("N", 8), K = extent("K", 16);
-    const lang::ArgumentLayout rows{.order = lang::ArgumentLayout::Order::dense, .align = 16};
+    lang::ArgumentLayout rows{.order = lang::ArgumentLayout::Order::dense, .align = 16};
+    if (kind_.rows && !s.one_in(4)) rows = {}, made.text += "// rows apart\n";
     const Tensor A = lang::make_input("A", half, {M.e, K.e}, rows), B = lang::make_input("B", half, {K.e, N.e}, rows);
     const Axis k{"k", Operand(K.e)};
     const auto to_wide = [&](const Expr& e) { return e.type() == wide ? e : wide(e); };

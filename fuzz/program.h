@@ -31,6 +31,7 @@ struct Made {
 struct Kind {
   bool tiles = false;   // products of tiles often, for targets that have instructions for them
   bool device = false;  // no functions in C, which a device refuses, most of the time
+  bool rows = false;    // products of tensors whose rows stand apart, most of the time
 };
 Made make_program(Source&, const Kind& = {});
 

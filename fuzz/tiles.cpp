@@ -354,6 +354,7 @@ class Checker {
       if (auto f =
               differs("the bytecode", rounds, [&](interp::Arguments& a) { tiles::execute(scheduled, launches, a, blocks); }))
         return f;
+      if (auto f = compare_lines(scheduled, *start, expected, rounds, shape)) return f;
       if (!code) continue;
       std::string wrong;
       if (auto f = differs("compiled", rounds, [&](interp::Arguments& a) {
@@ -371,6 +372,35 @@ class Checker {
         return f;
       count([](Statistics& s) { ++s.on_device; });
       if (!wrong.empty()) return Failure{"a call of what was compiled", wrong + "\n  where " + shape};
+    }
+    return std::nullopt;
+  }
+
+  // Products of rows that begin at multiples of a line and end anywhere, in the form that calls with such rows take.
+  std::optional<Failure> compare_lines(const ir::Program& scheduled, interp::Arguments start, const interp::Arguments& expected,
+                                       bool rounds, const std::string& shape) {
+    const std::vector<TileLaunch> launches = lower_to_tiles(scheduled);
+    if (std::none_of(launches.begin(), launches.end(), [](const TileLaunch& l) { return l.ragged; })) return std::nullopt;
+    for (std::size_t n = 0; n < start.size(); ++n)
+      if (!start[n].is_scalar && scheduled.buffer(scheduled.arguments[n].id).order != ir::Buffer::Order::dense)
+        start[n].array = tiles::in_lines(start[n].array);
+    if (!tiles::may_take(scheduled, launches, start)) return std::nullopt;
+    count([](Statistics& s) { ++s.forms[known_form("product of rows in lines")]; });
+    const std::uint64_t blocks = 1 + c_.data.pick(1000);
+    for (const bool executed : {false, true}) {
+      const std::string what = executed ? "the bytecode, of rows in lines" : "the tile form, of rows in lines";
+      c_.stage = what;
+      interp::Arguments found = start;
+      executed ? tiles::execute(scheduled, launches, found, blocks) : tiles::run(scheduled, launches, found);
+      for (std::size_t n = 0; n < found.size(); ++n) {
+        if (found[n].is_scalar) continue;
+        interp::Array dense = expected[n].array;
+        each(dense.shape, [&](const auto& at) { dense.set(at, found[n].array.at(at)); });
+        found[n].array = std::move(dense);
+      }
+      const std::string d = rounds ? beyond_rounding(*c_.made.product, start, found, expected)
+                                   : compare(c_.unscheduled.scheduled().program, found, expected, true, false);
+      if (!d.empty()) return Failure{"wrong value: " + what, d + "\n  where " + shape};
     }
     return std::nullopt;
   }

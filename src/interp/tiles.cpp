@@ -262,17 +262,18 @@ class Run {
   static tile::View::Every every(const tile::View& v, std::size_t d) {
     return v.every.empty() ? tile::View::Every{} : v.every[d];
   }
-  // Calls f(position in the tile, offset in the tensor, or -1 for an element outside of it).
+  // Calls f(position in the tile, offset in the tensor, or -1 for an element outside of it, -2 for one between two rows).
   template <class F>
   void each_element(Id view, const std::vector<Id>& at, F&& f) {
     const tile::View& v = k_.view(view);
     const Held& held = tensors_.at(v.tensor);
-    Extents first, grid, number;
+    Extents first, grid, number, extents = held.extents;
+    for (std::size_t d = 0; d < v.extents.size(); ++d) extents[d] = this->number(v.extents[d]);
     bool inside = true;
     for (std::size_t d = 0; d < at.size(); ++d) {
       number.push_back(scalar(at[d]));
       const tile::View::Every e = every(v, d);
-      grid.push_back(((held.extents[d] + e.step - 1 - e.first) / e.step + v.tile[d] - 1) / v.tile[d]);
+      grid.push_back(((extents[d] + e.step - 1 - e.first) / e.step + v.tile[d] - 1) / v.tile[d]);
       first.push_back(number[d] * v.tile[d]);
       inside = inside && number[d] >= 0 && number[d] < grid[d];
     }
@@ -282,13 +283,16 @@ class Run {
     std::size_t p = 0;
     each_index(v.tile, [&](const Extents& index) {
       std::int64_t offset = 0;
+      bool outside = false, between = false;
       for (std::size_t d = 0; d < index.size(); ++d) {
         const tile::View::Every e = every(v, d);
         const std::int64_t i = e.first + e.step * (first[d] + index[d]);
-        if (i >= held.extents[d]) offset = -1;
-        if (offset >= 0) offset += i * held.strides[d];
+        outside = outside || i >= extents[d];
+        between = between || i >= held.extents[d];
+        offset += i * held.strides[d];
       }
-      f(p++, offset);
+      if (between && !outside) must_lie_in(held, offset);
+      f(p++, outside ? -1 : between ? -2 : offset);
     });
   }
   static Value unspecified(Type t) {
@@ -315,13 +319,17 @@ class Run {
                           : type.is_float()                       ? ir::float_value(type, 0)
                                                                   : ir::int_value(type, 0);
     std::vector<Value> all(static_cast<std::size_t>(s.results[0].type.elements()));
-    each_element(n.view, n.at, [&](std::size_t p, std::int64_t offset) { all[p] = offset < 0 ? outside : read(held, offset); });
+    each_element(n.view, n.at, [&](std::size_t p, std::int64_t offset) {
+      all[p] = offset == -1 ? outside : offset < 0 ? unspecified(type) : read(held, offset);
+    });
     define(s, 0, std::move(all));
   }
   void store(const tile::Store& n) {
     Held& held = tensors_.at(k_.view(n.view).tensor);
     const Tile& v = value(n.value);
     each_element(n.view, n.at, [&](std::size_t p, std::int64_t offset) {
+      if (offset == -2)
+        fail(RunError::Kind::out_of_bounds, "block " + text(block_) + " stores between two rows of " + held.declared->name);
       if (offset >= 0) write(held, offset, v.elements[p]);
     });
   }

@@ -41,6 +41,43 @@ inline std::int64_t stride_of(const interp::Array& a, int dim) {
   return n;
 }
 
+// The same elements in rows that begin at multiples of a line; what lies between two rows is NaN, or -1. Nothing lies behind
+// the last element.
+inline interp::Array in_lines(const interp::Array& a) {
+  interp::Array to;
+  to.type = a.type, to.shape = a.shape;
+  const std::int64_t line = std::max<std::int64_t>(1, 16 / std::max(1, a.type.bytes()));
+  to.strides.assign(a.shape.size(), 1);
+  std::int64_t behind = 1, last = 0;
+  for (std::size_t d = a.shape.size(); d-- > 0;) {
+    to.strides[d] = behind;
+    behind = (behind * std::max<std::int64_t>(a.shape[d], 1) + line - 1) / line * line;
+    last += (a.shape[d] - 1) * to.strides[d];
+  }
+  to.bytes.assign(static_cast<std::size_t>(a.elements() ? (last + 1) * a.type.bytes() : 0), std::byte{0xFF});
+  std::vector<std::int64_t> at(a.shape.size(), 0);
+  for (std::int64_t n = 0; n < a.elements(); ++n) {
+    to.set(at, a.at(at));
+    for (std::size_t d = at.size(); d-- > 0 && ++at[d] == a.shape[d];) at[d] = 0;
+  }
+  return to;
+}
+
+// Are the conditions met under which a call takes these launches? Addresses are taken to be.
+inline bool may_take(const ir::Program& p, const std::vector<TileLaunch>& launches, const interp::Arguments& args) {
+  const std::map<ir::Id, std::int64_t> solved = interp::solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, args);
+  ir::Substitution symbols;
+  for (const auto& [id, n] : solved) symbols.emplace_back(id, ir::index(n));
+  for (const TileLaunch& l : launches)
+    for (const TileCondition& c : l.conditions) {
+      if (c.dim < 0) continue;
+      const auto at = std::find_if(p.arguments.begin(), p.arguments.end(), [&](const auto& a) { return a.id == c.buffer; });
+      const std::int64_t n = stride_of(args[static_cast<std::size_t>(at - p.arguments.begin())].array, c.dim);
+      if (n % c.divisor != 0 || (!c.least.empty() && n < number(c.least, symbols))) return false;
+    }
+  return true;
+}
+
 // The launches in their order, each with the call that runs it: with(launch, call).
 template <class F>
 void each_call(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args, F&& with) {

@@ -68,15 +68,19 @@ inline auto larger_of_pairs() {
       Order::any);
 }
 
-// What blocks store is what the algorithm says: to the bit without bounds.
+// What blocks store is what the algorithm says: to the bit without bounds. Aligned: with rows that begin at multiples of a
+// line.
 inline void same(const lang::Built& built, const Schedule& s, const std::vector<Sizes>& shapes, double relative = 0,
-                 double absolute = 0) {
-  const std::vector<TileLaunch> launches = lowered(s, {.aligned = false});
+                 double absolute = 0, const TileOptions& options = {.aligned = false}) {
+  const std::vector<TileLaunch> launches = lowered(s, options);
   for (const Sizes& shape : shapes) {
     std::string at;
     for (const auto& [name, n] : shape) at += name + " = " + std::to_string(n) + " ";
     CAPTURE(at);
-    const interp::Arguments given = handmade::arguments_for(built.program, shape);
+    interp::Arguments given = handmade::arguments_for(built.program, shape);
+    for (interp::Actual& a : given)
+      if (options.aligned && !a.is_scalar) a.array = in_lines(a.array);
+    REQUIRE(may_take(s.scheduled().program, launches, given));
     interp::Arguments expected = given;
     interp::run_algorithm(built.program, expected);
     for (const bool executed : {false, true}) {

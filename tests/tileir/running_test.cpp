@@ -95,6 +95,35 @@ TEST_CASE("a maximum and a sum that rescales: the loop carries a running maximum
   }
 }
 
+TEST_CASE("iterations in which every score is seen have no mask, and the others one for the maximum and the terms") {
+  // The loops of the kernel, and how many of them compare places.
+  const auto loops_of = [](const std::string& text) {
+    std::pair<int, int> found{0, 0};
+    for (std::size_t at = text.find("\n  for "); at != std::string::npos; at = text.find("\n  for ", at + 1)) {
+      const std::string loop = text.substr(at, text.find("the loop's", at) - at);
+      ++found.first, found.second += has(loop, ": bool 1x16");
+    }
+    return found;
+  };
+  using Seen = std::function<Expr(const Expr& at)>;
+  const struct {
+    Seen sees;
+    int loops, masked;
+  } cases[] = {{[](const Expr& at) { return at >= 20; }, 2, 1},
+               {[](const Expr& at) { return at < 40; }, 2, 1},
+               {[](const Expr& at) { return at >= 20 && at < 40; }, 3, 2},
+               {[](const Expr& at) { return at % 3 == 0; }, 1, 1},
+               {[](const Expr& at) { return at >= 20 && at < 70 && at % 2 == 0; }, 3, 3}};
+  for (const auto& c : cases) {
+    const Parts parts(power, [&](const Tensor&, const Expr& part, const Expr& place) { return c.sees(part * 16 + place); });
+    const std::string text = parts.kernel();
+    CHECK(parts.runs());
+    CHECK_MESSAGE(loops_of(text) == std::pair(c.loops, c.masked), text);
+    parts.check();
+    same(parts.built, parts.s, {{{"M", 3}, {"K", 0}}, {{"M", 9}, {"K", 2}}, {{"M", 8}, {"K", 6}}}, 1e-4, 1e-5);
+  }
+}
+
 TEST_CASE("a running maximum of parts without any score: two infinities are not subtracted") {
   const Parts parts(
       power, [](const Tensor& mask, const Expr& part, const Expr& place) { return mask(part, place) < f32(part) * 100 - 50; });

@@ -61,6 +61,7 @@ struct Parameter {
 struct Extent {
   Id parameter = 0;
   std::int64_t constant = 0;
+  friend bool operator==(const Extent&, const Extent&) = default;
 };
 
 // The largest extent or stride. Sums and rounded quotients of two such numbers fit in 32 bits too.
@@ -98,6 +99,10 @@ struct View {
     friend bool operator==(const Every&, const Every&) = default;
   };
   std::vector<Every> every = {};
+  // In place of the tensor's extents; empty: those. Elements of the tensor from a smaller extent on are outside. A larger one
+  // takes in what lies between two rows, never memory behind the last element; these elements have unspecified values. Such a
+  // view is only loaded.
+  std::vector<Extent> extents = {};
 };
 
 // ---- statements -------------------------------------------------------------------------------------------------------------

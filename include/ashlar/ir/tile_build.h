@@ -34,8 +34,8 @@ class Builder {
             bool written);
   Id constant_tensor(std::string name, Type element, const std::vector<std::int64_t>& extents,
                      std::shared_ptr<const std::vector<std::byte>>);
-  Id view(Id tensor, std::vector<std::int64_t> tile, Outside = Outside::unspecified,
-          std::vector<View::Every> = {});  // equal views get the same id
+  Id view(Id tensor, std::vector<std::int64_t> tile, Outside = Outside::unspecified, std::vector<View::Every> = {},
+          std::vector<Extent> extents = {});  // equal views get the same id
 
   Id constant(Value, std::vector<std::int64_t> extents = {});
   Id integer(Type, std::int64_t, std::vector<std::int64_t> extents = {});

@@ -31,6 +31,7 @@ struct TileCondition {
   ir::Id buffer = 0;
   int dim = -1;              // the dimension of a stride, or -1 for the address of the first element
   std::int64_t divisor = 1;  // in elements; for an address, in bytes
+  Expr least = {};           // the stride is at least this; empty: anything
 };
 
 struct TileLaunch {
@@ -39,6 +40,7 @@ struct TileLaunch {
   std::vector<ir::Id> tensors;         // the arguments and temporaries that the kernel's tensors are
   std::vector<TileActual> parameters;  // one for each parameter of the kernel
   std::vector<TileCondition> conditions;
+  bool ragged = false;  // it multiplies tensors whose rows are not known to end at multiples of 16 bytes, but to begin there
   Where where = {};
 };
 
@@ -63,7 +65,8 @@ std::vector<TileLaunch> lower_to_tiles(const ir::Program&, const TileOptions& = 
 
 // The same with the host's part: a kernel whose launches are of tiles, with temporaries in the workspace. With
 // TileOptions::aligned it has two forms of each launch where calls may break the conditions: NAME, which takes them for
-// granted, and NAME_any; each call takes one by addresses, strides and the lengths of rows.
+// granted, and NAME_any; each call takes one by addresses, strides and the lengths of rows. Products have a third,
+// NAME_ragged, for rows that begin at multiples of 16 bytes but end anywhere.
 ir::Kernel lower_tiles(const ir::Program&, const TileOptions& = {});
 
 }  // namespace ashlar

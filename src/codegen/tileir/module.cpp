@@ -139,24 +139,25 @@ class Entry {
   void views() {
     for (const tile::View& v : k_.views) {
       const tile::Tensor& t = k_.tensor(v.tensor);
-      const bool known = v.every.empty() && tensors_.count(t.id);
-      const Number tensor = known ? tensors_.at(t.id) : tensor_view(t, v);
-      if (v.every.empty()) tensors_[t.id] = tensor;
+      const bool plain = v.every.empty() && v.extents.empty();
+      const Number tensor = plain && tensors_.count(t.id) ? tensors_.at(t.id) : tensor_view(t, v);
+      if (plain) tensors_[t.id] = tensor;
       views_[v.id] = code_.emit(Opcode::make_partition_view, types_.partition(t, v), {tensor});
     }
   }
   Number tensor_view(const tile::Tensor& t, const tile::View& v) {
     std::vector<std::uint64_t> operands{v.every.empty() ? number(t.id) : first_element(t, v)};
-    for (const auto* list : {&t.extents, &t.strides}) {
+    const auto& extents = v.extents.empty() ? t.extents : v.extents;
+    for (const auto* list : {&extents, &t.strides}) {
       const std::size_t count = operands.size();
       operands.push_back(0);
       for (std::size_t d = 0; d < list->size(); ++d) {
         const tile::Extent& e = (*list)[d];
         if (!e.parameter) continue;
         ++operands[count];
-        operands.push_back(v.every.empty()      ? number(e.parameter)
-                           : list == &t.extents ? elements_of(number(e.parameter), v.every[d])
-                                                : product(number(e.parameter), v.every[d].step));
+        operands.push_back(v.every.empty()    ? number(e.parameter)
+                           : list == &extents ? elements_of(number(e.parameter), v.every[d])
+                                              : product(number(e.parameter), v.every[d].step));
       }
     }
     return code_.emit_all(Opcode::make_tensor_view, {types_.tensor(t, v)}, true, operands);

@@ -121,7 +121,7 @@ std::uint64_t Types::tensor(const ir::tile::Tensor& t, const ir::tile::View& v) 
   Bytes b;
   b.number(tag_tensor_view);
   b.number(element(t.element));
-  list(b, numbers_of(t.extents, v, false), 8);
+  list(b, numbers_of(v.extents.empty() ? t.extents : v.extents, v, false), 8);
   list(b, numbers_of(t.strides, v, true), 8);
   return table_(b.data());
 }

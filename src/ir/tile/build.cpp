@@ -36,17 +36,18 @@ Id Builder::constant_tensor(std::string name, Type element, const std::vector<st
   return kernel_.constants.back().id;
 }
 
-Id Builder::view(Id tensor, std::vector<std::int64_t> tile, Outside outside, std::vector<View::Every> every) {
+Id Builder::view(Id tensor, std::vector<std::int64_t> tile, Outside outside, std::vector<View::Every> every,
+                 std::vector<Extent> extents) {
   if (std::all_of(every.begin(), every.end(), [](const View::Every& e) { return e == View::Every{}; })) every.clear();
   int of_tensor = 0;
   for (const View& v : kernel_.views) {
-    if (v.tensor == tensor && v.tile == tile && v.outside == outside && v.every == every) return v.id;
+    if (v.tensor == tensor && v.tile == tile && v.outside == outside && v.every == every && v.extents == extents) return v.id;
     of_tensor += v.tensor == tensor;
   }
   const Id id = kernel_.fresh();
   const std::string& name = kernel_.tensor(tensor).name;
   kernel_.views.push_back({id, name + "_tiles" + (of_tensor ? std::to_string(of_tensor + 1) : std::string()), tensor,
-                           std::move(tile), outside, std::move(every)});
+                           std::move(tile), outside, std::move(every), std::move(extents)});
   return id;
 }
 

@@ -165,7 +165,7 @@ struct Writer {
              (t.data ? ", constant" : ""));
     for (const View& v : k.views)
       line("view " + v.name + " = tiles of " + product(v.tile) + " of " + k.tensor(v.tensor).name + every(v) +
-           (v.outside == Outside::zero ? ", zero outside" : ""));
+           (v.extents.empty() ? "" : " as [" + show(v.extents) + "]") + (v.outside == Outside::zero ? ", zero outside" : ""));
     --depth;
     body(k.body);
     return out;

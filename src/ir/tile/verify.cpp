@@ -95,6 +95,10 @@ class Verifier {
     for (const View::Every& e : v.every)
       must(e.step >= 1 && e.step <= 1 << 20 && e.first >= 0 && e.first < e.step,
            "a step of a view is from 1 to 2^20, and the first element lies before the second");
+    must(v.extents.empty() || (v.extents.size() == v.tile.size() && v.every.empty()),
+         "a view has an extent of its own for each dimension, and no steps then, or none");
+    for (const Extent& e : v.extents)
+      must(e.parameter ? scalar(e.parameter, i32) : e.constant > 0, "an extent is a parameter of type i32, or positive");
   }
 
   void body(const Body& list) {

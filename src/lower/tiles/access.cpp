@@ -193,16 +193,24 @@ bool BlockLowering::in_grid(const ir::Buffer& b, const std::vector<Expr>& index,
   return true;
 }
 
+// Nobody writes what a kernel reads, so a tile is loaded once, if it is no larger than what registers may keep.
 Id BlockLowering::load_tile(const ir::Buffer& b, const std::vector<Place>& at, const Dimensions& dims, Outside outside,
                             Where where) {
-  std::vector<std::int64_t> extents;
+  LoadedTile tile{b.id, outside, ragged_ && ragged_->first, {}, at};
+  for (const Place& p : at) tile.extents.push_back(p.along ? dims[*p.along].width : 1);
+  const auto same_place = [](const Place& p, const Place& q) { return ir::same(p.number, q.number) && p.every == q.every; };
+  for (const LoadedTile& l : loaded_)
+    if (l.buffer == b.id && l.outside == outside && l.lines == tile.lines && l.extents == tile.extents &&
+        std::equal(at.begin(), at.end(), l.at.begin(), same_place))
+      return spread_out(l.value, at, dims);
   std::vector<Id> numbers;
-  for (const Place& p : at) {
-    extents.push_back(p.along ? dims[*p.along].width : 1);
-    numbers.push_back(scalar(p.number));
-  }
-  const Id view = b_.view(tensor_of(b, where), extents, outside, every(at));
-  return spread_out(b_.load(view, numbers, hints(b.id, true)), at, dims);
+  for (const Place& p : at) numbers.push_back(scalar(p.number));
+  const Id tensor = tensor_of(b, where);
+  const Id view = b_.view(tensor, tile.extents, outside, every(at), extents_of_views(b));
+  tile.value = b_.load(view, numbers, hints(b.id, true));
+  if (const ir::tile::TileType& type = b_.type(tile.value); type.elements() * type.element.bytes() <= most_kept)
+    loaded_.push_back(tile);
+  return spread_out(tile.value, at, dims);
 }
 
 Id BlockLowering::read_stage(const Expr& e, const StageTile& stage, const Dimensions& dims) {

@@ -11,6 +11,7 @@
 //   product.cpp   sums of products as mma
 //   running.cpp   maxima and sums that a loop carries, as parts of theirs are computed
 //   arms.cpp      choices between sums of the same operands
+//   ragged.cpp    products whose rows may end inside of a line
 //   reach.cpp     which indices are right in 32 bits
 //   launch.cpp    tensors, parameters and grids
 //   host.cpp      what launches them
@@ -29,8 +30,9 @@
 
 namespace ashlar::lowering {
 
-constexpr std::int64_t most_chosen = 256;  // elements of a constant; the kernel has a larger one in memory
-constexpr std::int64_t line_bytes = 16;    // what copies of tiles need rows to begin at multiples of
+constexpr std::int64_t most_chosen = 256;     // elements of a constant; the kernel has a larger one in memory
+constexpr std::int64_t most_kept = 32 << 10;  // bytes of a tile that is loaded once for all its readers
+constexpr std::int64_t line_bytes = 16;       // what copies of tiles need rows to begin at multiples of
 
 // A loop that is a dimension of tiles.
 struct TileDimension {
@@ -110,6 +112,53 @@ class BlockLowering {
     std::vector<Id> carried = {};        // as it begins
     Id most = 0, factor = 0;             // the new maximum, and what is carried is worth then; 0: not computed yet
     std::set<std::size_t> started = {};  // parts whose sums began with what is carried
+    std::map<Id, Expr> formulas = {};    // of stages: in place of their own
+  };
+  // Iterations of such a loop; `whole`: in which all choices between a value and none are for the value.
+  struct Stretch {
+    Expr begin, end;
+    bool whole = false;
+  };
+  // A choice of a part's maximum or term, select(all conditions, value, none).
+  struct Choice {
+    const ir::Stage* stage = nullptr;
+    Expr value, none;
+    std::vector<Expr> conditions;
+    std::vector<Expr> least, most;  // margins of each, at the positions of the tile where they are smallest, and largest
+  };
+
+  // A loop over the terms of a product, whose tensors have rows that may end inside of a line: as two loops.
+  struct Ragged {
+    ir::Id axis = 0;                               // of the loop over tiles of terms
+    Expr term;                                     // which term it is: axis * width + a position in the tile
+    Expr end, whole;                               // how many terms there are, and how many the first loop has
+    std::int64_t rest = 0;                         // terms of a tile of the second loop
+    Id variable = 0;                               // of the second loop
+    bool first = false;                            // in which one the walk is
+    std::map<Id, std::vector<Expr>> extents = {};  // by buffer: those of the first loop's views
+    std::vector<TileCondition> conditions = {};    // that these rely on
+  };
+
+  // ---- ragged.cpp
+  std::optional<Ragged> ragged_of(const Stmt& loop);
+  bool add_extents(Ragged&, const Expr& load, bool& ragged, bool& between) const;
+  std::optional<Expr> end_of_terms(const Stmt& loop, const Expr& term) const;
+  bool in_two_loops(const Stmt& loop);
+  std::vector<ir::tile::Extent> extents_of_views(const ir::Buffer&);
+
+  struct Place {  // of an index: in which tile of its dimension, and along which dimension of the value the tile lies
+    std::optional<std::size_t> along;
+    Expr number;
+    ir::tile::View::Every every = {};  // of the dimension, the elements that tiles are made of
+  };
+  // A tile that was loaded: which one, of which view.
+  struct LoadedTile {
+    Id buffer = 0;
+    Outside outside = Outside::unspecified;
+    bool lines = false;  // of the first loop's view of a ragged product
+    std::vector<std::int64_t> extents;
+    std::vector<Place> at;
+    Id value = 0;
   };
 
   // ---- running.cpp
@@ -119,8 +168,12 @@ class BlockLowering {
   std::vector<Id> carried_into(const ir::Stage&);
   std::vector<Id> after_part(const std::vector<Expr>& parts);
   static Expr where_it_moves(const Running&);
-  std::vector<Expr> margins_of(const Stmt& nest, const Expr& value, const Expr& none);
-  void leave_out(const Running&, Id axis, Expr& begin, Expr& end);
+  Choice choice_of(const Running&, const ir::Stage&, const Expr& none);
+  Expr margin_at(const Stmt& nest, const Expr& condition, bool largest);
+  void leave_out(const std::vector<Choice>&, Id axis, Expr& begin, Expr& end);
+  std::optional<std::pair<Expr, std::int64_t>> falling(const Expr& margin, Id axis) const;
+  std::vector<Stretch> stretches(const std::vector<Choice>&, Id axis, const Expr& begin, const Expr& end) const;
+  std::map<Id, Expr> formulas_in(const Stretch&, const std::vector<Choice>&, const Running&, Id axis) const;
 
   // ---- launch.cpp
   void bind(const Stmt& loop);
@@ -149,6 +202,9 @@ class BlockLowering {
                         const std::function<std::vector<Id>()>&);
   std::vector<Expr> of_points() const;
   bool loads_inside() const;
+  const Expr& formula(std::size_t component) const;  // of the stage at hand
+  std::vector<Id> iterations(Id begin, Id end, const std::vector<Id>& carried,
+                             const std::function<std::vector<Id>(Id var, const std::vector<Id>&)>&);
   Path to_block() const;
   Id zero(Type, const Dimensions&);  // a tile of zeros
 
@@ -185,11 +241,6 @@ class BlockLowering {
   Expr known(const Expr&) const;  // simplified, over the variables of loops
 
   // ---- access.cpp
-  struct Place {  // of an index: in which tile of its dimension, and along which dimension of the value the tile lies
-    std::optional<std::size_t> along;
-    Expr number;
-    ir::tile::View::Every every = {};  // of the dimension, the elements that tiles are made of
-  };
   std::optional<std::vector<Place>> places(const std::vector<Expr>& index, const Dimensions&) const;
   std::vector<ir::Hint> hints(Id buffer, bool view);  // about an access to it
   void hints_of_launch();
@@ -234,12 +285,14 @@ class BlockLowering {
   Path path_;
   std::vector<Current*> nests_;
   std::optional<Running> running_;                       // the loop at hand that is one
+  std::optional<Ragged> ragged_;                         // so too
   std::map<Id, Id> scalars_;                             // of axes, symbols, scalars of the program: the value
   std::set<Id> blocks_;                                  // axes over blocks
   std::map<Id, Id> locals_;                              // of placeholders of a reducer
   std::map<Id, Id> tensors_;                             // of buffers
   std::map<Id, std::vector<ir::tile::Extent>> strides_;  // of those
   std::map<Id, StageTile> stages_;                       // of buffers
+  std::vector<LoadedTile> loaded_;                       // in the loop at hand, or around it
   std::map<const ir::Node*, Id> done_;                   // by a formula's nodes, over the dimensions at hand
   std::vector<Expr> alive_;                              // whose nodes are keys
   ir::Substitution single_;                              // variables of loops that run once

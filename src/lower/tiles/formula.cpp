@@ -3,6 +3,7 @@
 //
 //   x[io*128 + ii, j] * w[ii]     over (ii: 128, j: 64)     f32 128x64 times f32 128x1, repeated along j
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -24,13 +25,31 @@ bool keeps(const ir::Applied& a) {
   return operand.is_index() || a.op == Op::in_range || ir::tile::has_operator(a.op, operand);
 }
 
+bool is_literal(const Expr& e) { return ir::is(e, Op::int_const) || ir::is(e, Op::float_const); }
+
+// x / 2^n as x * 2^-n, which has the same bits: division takes many instructions. Conversions of numbers are numbers.
+Expr cheaper(const Expr& e) {
+  const auto args = ir::args_of(e);
+  if (ir::is(e, Op::cast) && is_literal(args[0]) && e.type().is_float()) {
+    const ir::Value operand[] = {ir::value_of(args[0])};
+    const auto v = ir::evaluate(Op::cast, e.type(), operand);
+    return v ? ir::float_const(e.type(), v->f) : e;
+  }
+  if (!ir::is(e, Op::div) || (e.type() != f32 && e.type() != f64) || !ir::is(args[1], Op::float_const)) return e;
+  constexpr int most = 126;  // the reciprocal is a normal number too
+  int exponent = 0;
+  const double by = ir::value_of(args[1]).f, fraction = std::frexp(by, &exponent);
+  if (std::abs(fraction) != 0.5 || std::abs(exponent - 1) > most) return e;
+  return ir::mul(args[0], ir::float_const(e.type(), 1 / by));
+}
+
 }  // namespace
 
 Expr BlockLowering::known(const Expr& e) const { return analysis::simplify(ir::substitute(e, single_), facts_); }
 
 Expr BlockLowering::spelled(const Expr& e) {
   ir::Spelling all(keeps);
-  const Expr result = all(e);
+  const Expr result = ir::transform(all(e), cheaper);
   alive_.push_back(result);
   return result;
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The host's part of a program for tiles: a kernel (ir/kernel.h) whose launches are of tiles. Each call takes one of two forms.
+// The host's part of a program for tiles: a kernel (ir/kernel.h) whose launches are of tiles. Each call takes one of two or
+// three forms.
 //
 //   if x_begin == 0 && x_stride0 % 4 == 0 && N % 4 == 0       x_begin: bytes past a multiple of 16
 //     launch f grid (…), tiles of x, y with M, N, x_stride0, …
+//   else if x_begin == 0 && x_stride0 % 4 == 0                with products alone (ragged.cpp)
+//     launch f_ragged grid (…), …
 //   else
 //     launch f_any grid (…), …
 //
 // The first is told that tensors and their rows begin at multiples of 16 bytes and that rows end there, which copies of whole
-// tiles need; the second is told nothing.
+// tiles need; the second that they begin there; the third is told nothing.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -81,19 +84,39 @@ class TileHost {
     ir::Program aligned = p_;
     Expr condition = rows(aligned);
     std::vector<TileLaunch> fast = lower_to_tiles(aligned, options_);
-    std::set<std::pair<Id, int>> asked;
-    for (const TileLaunch& l : fast)
-      for (const TileCondition& c : l.conditions)
-        if (asked.emplace(c.buffer, c.dim).second) require(condition, holds(c));
+    require_all(condition, fast);
     condition = analysis::simplify(condition, facts_);
     if (ir::is_int(condition, 1)) return launches(std::move(fast), "");
+    Statements otherwise = ragged_or_any();
+    if (ir::is_int(condition, std::int64_t{0})) return otherwise;
+    return either(condition, std::move(fast), "", std::move(otherwise));
+  }
+
+  Statements ragged_or_any() {
     TileOptions plain = options_;
     plain.aligned = false;
-    Statements otherwise = launches(lower_to_tiles(p_, plain), "_any");
-    if (ir::is_int(condition, std::int64_t{0})) return otherwise;
+    Statements any = launches(lower_to_tiles(p_, plain), "_any");
+    std::vector<TileLaunch> ragged = lower_to_tiles(p_, options_);
+    if (std::none_of(ragged.begin(), ragged.end(), [](const TileLaunch& l) { return l.ragged; })) return any;
+    Expr condition = ir::boolean(true);
+    require_all(condition, ragged);
+    condition = analysis::simplify(condition, facts_);
+    if (ir::is_int(condition, std::int64_t{0})) return any;
+    return either(condition, std::move(ragged), "_ragged", std::move(any));
+  }
+
+  Statements either(const Expr& condition, std::vector<TileLaunch> list, const char* suffix, Statements otherwise) {
     Statements all;
-    all.push_back({Where{}, ir::KIf{condition, launches(std::move(fast), ""), std::move(otherwise)}});
+    all.push_back({Where{}, ir::KIf{condition, launches(std::move(list), suffix), std::move(otherwise)}});
     return all;
+  }
+
+  // What the launches rely on. The address of a tensor is asked for once.
+  void require_all(Expr& all, const std::vector<TileLaunch>& list) {
+    std::set<std::pair<Id, int>> asked;
+    for (const TileLaunch& l : list)
+      for (const TileCondition& c : l.conditions)
+        if (!c.least.empty() || asked.emplace(c.buffer, c.dim).second) require(all, holds(c));
   }
 
   void require(Expr& all, const Expr& condition) const {
@@ -122,7 +145,10 @@ class TileHost {
   }
 
   Expr holds(const TileCondition& c) {
+    if (!c.least.empty()) return ir::ge(stride(c.buffer, c.dim), c.least);
     if (c.dim >= 0) return multiple(stride(c.buffer, c.dim), c.divisor);
+    for (const ir::AlignmentArg& known : kernel_.alignments)
+      if (known.buffer == c.buffer) return ir::eq(ir::var(known.id, p_.buffer(c.buffer).name + "_begin"), ir::index(0));
     const ir::AlignmentArg begin{p_.fresh(), c.buffer};
     kernel_.alignments.push_back(begin);
     return ir::eq(ir::var(begin.id, p_.buffer(c.buffer).name + "_begin"), ir::index(0));

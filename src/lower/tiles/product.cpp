@@ -62,7 +62,8 @@ std::vector<TileDimension> joined(std::vector<TileDimension> first, const std::v
 Id BlockLowering::factor(const Expr& e, const Dimensions& dims, const std::vector<Expr>& conditions) {
   done_.clear();
   if (ir::is(e, Op::load) && !stages_.count(e.node()->id)) {
-    const ir::Buffer& b = memory(e.node()->id);
+    ir::Buffer b = memory(e.node()->id);
+    if (ragged_ && ragged_->first && ragged_->extents.count(b.id)) b.extents = ragged_->extents.at(b.id);
     const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
     if (b.role == ir::Role::input && places(index, dims) &&
         std::all_of(conditions.begin(), conditions.end(), [&](const Expr& c) { return says_end(c, b, index); }))

@@ -15,8 +15,8 @@ namespace ashlar::lowering {
 
 namespace {
 
-constexpr std::int64_t small = std::int64_t{1} << 20;                                     // a constant, or what a loop adds
-constexpr std::int64_t most = ir::tile::largest_extent;                                   // what the host checks
+constexpr std::int64_t small_number = std::int64_t{1} << 20;                              // a constant, or what a loop adds
+constexpr std::int64_t most_checked = ir::tile::largest_extent;                           // what the host checks
 constexpr std::int64_t most_of_sums = (std::int64_t{1} << 24) - (std::int64_t{1} << 21);  // of small numbers
 
 bool is_of_symbols(const ir::Program& p, const Expr& e) {
@@ -42,13 +42,13 @@ bool BlockLowering::of_host(const Expr& e) const {
 std::optional<BlockLowering::Reach> BlockLowering::reach(const Expr& e, bool host) const {
   std::int64_t n = 0;
   if (!e.type().is_index()) return std::nullopt;
-  if (ir::is_int(e, &n)) return n > small || n < -small ? std::optional<Reach>() : Reach{0, 0, std::max(n, -n)};
+  if (ir::is_int(e, &n)) return n > small_number || n < -small_number ? std::optional<Reach>() : Reach{0, 0, std::max(n, -n)};
   const auto low = analysis::constant_min(e, facts_), high = analysis::constant_max(e, facts_);
   const auto args = ir::args_of(e);
   switch (ir::op_of(e)) {
     case Op::var:
-      if (low && high && *low >= -small && *high <= small) return Reach{0, 0, std::max(*high, -*low)};
-      return low && *low >= -small ? std::optional(Reach{1, 0, small}) : std::nullopt;
+      if (low && high && *low >= -small_number && *high <= small_number) return Reach{0, 0, std::max(*high, -*low)};
+      return low && *low >= -small_number ? std::optional(Reach{1, 0, small_number}) : std::nullopt;
     case Op::add:
     case Op::sub: {
       const auto a = reach(args[0], host), b = reach(args[1], host);
@@ -59,12 +59,12 @@ std::optional<BlockLowering::Reach> BlockLowering::reach(const Expr& e, bool hos
     }
     case Op::mul: {
       if (host && of_host(e)) return Reach{1, 1, 0};
-      if (low && high && *low >= -small && *high <= small) return Reach{0, 0, std::max(*high, -*low)};
+      if (low && high && *low >= -small_number && *high <= small_number) return Reach{0, 0, std::max(*high, -*low)};
       const bool first = ir::is_int(args[0], &n);
       if (!first && !ir::is_int(args[1], &n)) return std::nullopt;
       const Expr positive = n < 0 ? ir::mul(args[first ? 1 : 0], ir::index(-n)) : e;
-      if (n > small || n < -small || !reach(args[first ? 1 : 0], host) || !bounded(positive)) return std::nullopt;
-      return n < 0 ? Reach{0, 1, small} : Reach{1, 0, small};
+      if (n > small_number || n < -small_number || !reach(args[first ? 1 : 0], host) || !bounded(positive)) return std::nullopt;
+      return n < 0 ? Reach{0, 1, small_number} : Reach{1, 0, small_number};
     }
     case Op::in_range:
       return reach(args[0], host);
@@ -74,7 +74,7 @@ std::optional<BlockLowering::Reach> BlockLowering::reach(const Expr& e, bool hos
   if (!host) return std::nullopt;
   for (const Expr& a : args)
     if (a.type().is_index() && !fits(a, true)) return std::nullopt;
-  if (ir::is(e, Op::mod) && ir::is_int(args[1], &n) && n > 0 && n <= small) return Reach{0, 0, n};
+  if (ir::is(e, Op::mod) && ir::is_int(args[1], &n) && n > 0 && n <= small_number) return Reach{0, 0, n};
   return ir::is(e, Op::div) || ir::is(e, Op::mod) || ir::is(e, Op::min) || ir::is(e, Op::max)
              ? std::optional(Reach{1, 1, most_of_sums / 4})
              : std::nullopt;
@@ -84,14 +84,14 @@ std::optional<BlockLowering::Reach> BlockLowering::reach(const Expr& e, bool hos
 // output. A remainder is at most its divisor.
 bool BlockLowering::bounded(const Expr& e) const {
   const auto low = analysis::constant_min(e, facts_), high = analysis::constant_max(e, facts_);
-  if (!low || *low < -small) return false;
-  if (high && *high <= most) return true;
+  if (!low || *low < -small_number) return false;
+  if (high && *high <= most_checked) return true;
   if (ir::is(e, Op::mul))
     for (const int k : {0, 1})
       if (const Expr &of = ir::args_of(e)[k], &by = ir::args_of(e)[1 - k]; ir::is(of, Op::mod) && ir::is_int(by))
         return bounded(known(ir::mul(ir::args_of(of)[1], by)));
   const auto below = [&](const Expr& checked) {
-    return analysis::can_prove(ir::le(e, ir::add(checked, ir::index(small))), facts_);
+    return analysis::can_prove(ir::le(e, ir::add(checked, ir::index(small_number))), facts_);
   };
   for (const auto& [id, s] : p_.symbols)
     if (below(ir::var(id, s.name))) return true;

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include <ashlar/ir/operation.h>
 
@@ -326,11 +327,10 @@ std::vector<Id> BlockLowering::after_part(const std::vector<Expr>& parts) {
   return next;
 }
 
-// The margin of each condition of a choice, select(c, x, none), at the positions of the nest's tiles where it is largest.
-std::vector<Expr> BlockLowering::margins_of(const Stmt& nest, const Expr& value, const Expr& none) {
-  if (!ir::is(value, Op::select) || !ir::same(ir::args_of(value)[2], none)) return {};
-  std::vector<Expr> conditions, margins;
-  add_conjuncts(ir::args_of(value)[0], conditions);
+// The margin of a condition at the positions of the nest's tiles where it is largest, or smallest. Empty: it is not known.
+Expr BlockLowering::margin_at(const Stmt& nest, const Expr& condition, bool largest) {
+  Expr left = margin(condition);
+  if (left.empty() || !left.type().is_index() || ir::has_load(left)) return {};
   std::vector<std::pair<Id, std::int64_t>> dims;
   ir::Substitution single;
   bool plain = true;
@@ -346,39 +346,141 @@ std::vector<Expr> BlockLowering::margins_of(const Stmt& nest, const Expr& value,
       single.emplace_back(l.axis, known(range.begin));
     }
   });
-  for (const Expr& condition : conditions) {
-    Expr left = margin(condition);
-    if (!plain || left.empty() || !left.type().is_index() || ir::has_load(left)) continue;
-    left = known(ir::substitute(ir::substitute(left, ir::iter_values(p_, nest.get<NestStmt>())), single));
-    for (const auto& [axis, width] : dims) {
-      const auto at = [&](std::int64_t n) { return known(ir::substitute(left, {{axis, ir::index(n)}})); };
-      const Expr first = at(0), last = at(width - 1);
-      const bool rises = analysis::can_prove(ir::ge(last, left), facts_);
-      left = rises ? last : analysis::can_prove(ir::ge(first, left), facts_) ? first : Expr();
-      if (left.empty()) break;
-    }
-    if (!left.empty()) margins.push_back(left);
+  if (!plain) return {};
+  left = known(ir::substitute(ir::substitute(left, ir::iter_values(p_, nest.get<NestStmt>())), single));
+  for (const auto& [axis, width] : dims) {
+    const Expr first = known(ir::substitute(left, {{axis, ir::index(0)}})),
+               last = known(ir::substitute(left, {{axis, ir::index(width - 1)}}));
+    const auto holds = [&](const Expr& at) {
+      return analysis::can_prove(largest ? ir::ge(at, left) : ir::le(at, left), facts_);
+    };
+    left = holds(last) ? last : holds(first) ? first : Expr();
+    if (left.empty()) break;
   }
-  return margins;
+  return left;
 }
 
-// The loop without iterations at its ends whose part is the reducer's identity at all points.
-void BlockLowering::leave_out(const Running& run, Id axis, Expr& begin, Expr& end) {
-  const ir::Stage &top = p_.stage(p_.buffer(run.parts[0]).stage), &term = *run.terms.front();
-  const Type type = top.values.front().type();
-  const std::vector<Expr> of_top = margins_of(*nest_in(*run.body, top.id), top.values.front(), top.inits.front()),
-                          of_term = margins_of(*nest_in(*run.body, term.id), term.values.front(), ir::float_const(type, 0));
-  for (const Expr& left : of_top) {
-    if (std::none_of(of_term.begin(), of_term.end(), [&](const Expr& e) { return ir::same(e, left); })) continue;
-    const Expr next = ir::substitute(left, {{axis, ir::add(ir::axis_var(p_, axis), ir::index(1))}});
-    const Expr start = known(ir::substitute(left, {{axis, ir::index(0)}}));
-    std::int64_t step = 0;
-    if (!ir::is_int(known(ir::sub(left, next)), &step) || step == 0) continue;
-    if (step > 0)  // start - step * i > 0
-      end = known(ir::binary(Op::min, end, ir::div(ir::add(start, ir::index(step - 1)), ir::index(step))));
-    else
-      begin = known(ir::binary(Op::max, begin, ir::add(ir::div(ir::neg(start), ir::index(-step)), ir::index(1))));
+BlockLowering::Choice BlockLowering::choice_of(const Running& run, const ir::Stage& stage, const Expr& none) {
+  Choice c{&stage, stage.values.front(), none, {}, {}, {}};
+  if (!ir::is(c.value, Op::select) || !ir::same(ir::args_of(c.value)[2], none)) return c;
+  const auto args = ir::args_of(stage.values.front());
+  add_conjuncts(args[0], c.conditions);
+  c.value = args[1];
+  const Stmt& nest = *nest_in(*run.body, stage.id);
+  for (const Expr& e : c.conditions) {
+    c.least.push_back(margin_at(nest, e, false));
+    c.most.push_back(margin_at(nest, e, true));
   }
+  return c;
+}
+
+// A margin as start - step * (the loop's number): start, and step, which is not 0.
+std::optional<std::pair<Expr, std::int64_t>> BlockLowering::falling(const Expr& left, Id axis) const {
+  if (left.empty()) return std::nullopt;
+  const Expr next = ir::substitute(left, {{axis, ir::add(ir::axis_var(p_, axis), ir::index(1))}});
+  std::int64_t step = 0;
+  if (!ir::is_int(known(ir::sub(left, next)), &step) || step == 0) return std::nullopt;
+  return std::pair(known(ir::substitute(left, {{axis, ir::index(0)}})), step);
+}
+
+namespace {
+
+// start - step * i > 0 for all i below `end` where step > 0, from `begin` on where it is not.
+void narrow(const Expr& start, std::int64_t step, Expr& begin, Expr& end) {
+  if (step > 0)
+    end = ir::binary(Op::min, end, ir::div(ir::add(start, ir::index(step - 1)), ir::index(step)));
+  else
+    begin = ir::binary(Op::max, begin, ir::add(ir::div(ir::neg(start), ir::index(-step)), ir::index(1)));
+}
+
+// What a power is multiplied by, or is a power of, apart from the maximum: the largest parts of it that read something else.
+void add_scores(const Expr& e, Id maximum, std::vector<Expr>& all) {
+  if (!ir::has_load(e)) return;
+  if (reads(e, maximum) || !e.type().is_float()) {
+    for (const Expr& a : ir::args_of(e)) add_scores(a, maximum, all);
+  } else if (std::none_of(all.begin(), all.end(), [&](const Expr& x) { return ir::same(x, e); })) {
+    all.push_back(e);
+  }
+}
+
+// power(x, maximum) as power(select(condition, x, none), maximum), if power(none, ..) is 0: then the maximum's choice and the
+// power's are one. (A maximum that is a NaN comes from a score that is seen, whose power is a NaN in the same sums.)
+Expr with_choice_inside(const Expr& power, const Expr& condition, Id maximum, const Expr& none) {
+  std::vector<Expr> scores;
+  add_scores(power, maximum, scores);
+  if (scores.size() != 1 || scores[0].type() != none.type()) return {};
+  const auto replaced = [&](const Expr& by) {
+    return ir::transform(power, [&](const Expr& e) { return ir::same(e, scores[0]) ? by : e; });
+  };
+  if (!power_of(power, [&](const Expr& e) { return ir::same(e, scores[0]); }, none)) return {};
+  const Expr of_none = replaced(none);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double most : {-infinity, -1e30, -1., 0., 1., 1e30, infinity}) {
+    const auto v = sample(of_none, maximum, most);
+    if (!v || !v->type.is_float() || v->f != 0 || std::signbit(v->f)) return {};
+  }
+  return replaced(ir::select(condition, scores[0], none));
+}
+
+Expr all_of(const std::vector<Expr>& conditions) {
+  Expr all = conditions.front();
+  for (std::size_t k = 1; k < conditions.size(); ++k) all = ir::logic_and(all, conditions[k]);
+  return all;
+}
+
+}  // namespace
+
+// The loop without iterations at its ends whose part is the reducer's identity at all points.
+void BlockLowering::leave_out(const std::vector<Choice>& choices, Id axis, Expr& begin, Expr& end) {
+  const std::vector<Expr>&of_top = choices[0].most, &of_term = choices[1].most;
+  for (const Expr& left : of_top) {
+    const auto f = falling(left, axis);
+    if (!f || std::none_of(of_term.begin(), of_term.end(), [&](const Expr& e) { return !e.empty() && ir::same(e, left); }))
+      continue;
+    narrow(f->first, f->second, begin, end);
+    begin = known(begin), end = known(end);
+  }
+}
+
+// The loop's iterations in which some score is left out before, behind and apart from those in which none is.
+std::vector<BlockLowering::Stretch> BlockLowering::stretches(const std::vector<Choice>& choices, Id axis, const Expr& begin,
+                                                             const Expr& end) const {
+  Expr first = begin, behind = end;
+  bool before = false, after = false;
+  for (const Choice& c : choices)
+    for (const Expr& left : c.least)
+      if (const auto f = falling(left, axis)) {
+        narrow(f->first, f->second, first, behind);
+        (f->second > 0 ? after : before) = true;
+      }
+  if (!before && !after) return {{begin, end, false}};
+  std::vector<Stretch> list;
+  const Expr from = before ? known(ir::binary(Op::min, first, end)) : begin;
+  const Expr to = after ? known(ir::binary(Op::max, from, ir::binary(Op::min, behind, end))) : end;
+  if (before) list.push_back({begin, from, false});
+  list.push_back({from, to, true});
+  if (after) list.push_back({to, end, false});
+  return list;
+}
+
+// The formulas of the maximum and of the terms, for these iterations.
+std::map<Id, Expr> BlockLowering::formulas_in(const Stretch& stretch, const std::vector<Choice>& choices, const Running& run,
+                                              Id axis) const {
+  std::map<Id, Expr> all;
+  for (const Choice& c : choices) {
+    std::vector<Expr> left;
+    for (std::size_t k = 0; k < c.conditions.size(); ++k)
+      if (!stretch.whole || !falling(c.least[k], axis)) left.push_back(c.conditions[k]);
+    if (c.conditions.empty()) continue;
+    Expr formula = c.value;
+    if (!left.empty()) {
+      const bool term = &c == &choices[1];
+      formula = term ? with_choice_inside(c.value, all_of(left), run.parts[0], choices[0].none) : Expr();
+      if (formula.empty()) formula = ir::select(all_of(left), c.value, c.none);
+    }
+    all[c.stage->id] = formula;
+  }
+  return all;
 }
 
 }  // namespace ashlar::lowering

@@ -171,29 +171,58 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
   const bool first = (terms || steps) && carried_here.empty();
   b_.at(s.where);
   if (first) steps ? start_steps() : start_sums();
+  if (first && terms && in_two_loops(s)) return;
   const std::optional<Running> run = first && terms && !running_ ? running_of(s) : std::nullopt;
-  Expr from = known(range.begin), to = known(range.end);
-  if (run) leave_out(*run, l.axis, from, to);
-  const Id begin = scalar(from), end = scalar(to), step = b_.integer(i32, 1);
+  std::vector<Stretch> list{{known(range.begin), known(range.end)}};
+  std::vector<Choice> choices;
+  if (run) {
+    const ir::Stage &top = p_.stage(p_.buffer(run->parts[0]).stage), &term = *run->terms.front();
+    choices = {choice_of(*run, top, top.inits.front()), choice_of(*run, term, ir::float_const(term.values[0].type(), 0))};
+    Expr from = list[0].begin, to = list[0].end;
+    leave_out(choices, l.axis, from, to);
+    list = stretches(choices, l.axis, from, to);
+  }
   const std::map<Id, StageTile> outside = stages_;  // what is computed inside is no value behind the loop
-  const std::map<Id, Id> scalars = scalars_;
-  const std::vector<Id> starts = terms || steps ? carried_here : std::vector<Id>{};
-  const std::vector<Id> results =
-      b_.loop(begin, end, step, starts, [&](ir::tile::Builder&, Id var, const std::vector<Id>& carried) {
-        scalars_[l.axis] = var;
-        if (terms || steps) carried_here = carried;
-        if (run) running_ = run, running_->carried = carried;
-        body(s.body());
-        if (run) running_.reset();
-        return terms || steps ? carried_here : std::vector<Id>{};
-      });
-  scalars_.erase(l.axis);
-  stages_ = outside;
-  if (!terms && !steps) return;
-  carried_here = results;
-  if (!first) return;
-  if (terms) finish(results);
+  const bool carries = terms || steps;
+  for (const Stretch& stretch : list) {
+    const Id begin = scalar(stretch.begin), end = scalar(stretch.end);
+    const std::vector<Id> starts = carries ? carried_here : std::vector<Id>{};
+    const std::vector<Id> results = iterations(begin, end, starts, [&](Id var, const std::vector<Id>& carried) {
+      scalars_[l.axis] = var;
+      if (carries) carried_here = carried;
+      if (run) {
+        running_ = run, running_->carried = carried;
+        running_->formulas = formulas_in(stretch, choices, *run, l.axis);
+      }
+      body(s.body());
+      if (run) running_.reset();
+      return carries ? carried_here : std::vector<Id>{};
+    });
+    scalars_.erase(l.axis);
+    stages_ = outside;
+    if (carries) carried_here = results;
+  }
+  if (!carries || !first) return;
+  if (terms) finish(carried_here);
   carried_here.clear();
+}
+
+// A loop with step 1. Tiles that are loaded inside are no values behind it.
+std::vector<Id> BlockLowering::iterations(Id begin, Id end, const std::vector<Id>& carried,
+                                          const std::function<std::vector<Id>(Id, const std::vector<Id>&)>& each) {
+  const std::size_t around = loaded_.size();
+  const Id step = b_.integer(i32, 1);
+  std::vector<Id> results = b_.loop(
+      begin, end, step, carried, [&](ir::tile::Builder&, Id var, const std::vector<Id>& values) { return each(var, values); });
+  loaded_.resize(around);
+  return results;
+}
+
+const Expr& BlockLowering::formula(std::size_t component) const {
+  const ir::Stage& stage = *nests_.back()->stage;
+  if (running_)
+    if (const auto it = running_->formulas.find(stage.id); it != running_->formulas.end()) return it->second;
+  return stage.values[component];
 }
 
 void BlockLowering::start_sums() {
@@ -270,7 +299,7 @@ void BlockLowering::add_terms(const std::vector<Expr>& conditions) {
   Current& c = now();
   const ir::Stage& stage = *c.stage;
   std::vector<Expr> values;
-  for (const Expr& e : stage.values) values.push_back(ir::substitute(e, c.values));
+  for (std::size_t k = 0; k < stage.values.size(); ++k) values.push_back(ir::substitute(formula(k), c.values));
   if (values.size() == 1 && multiply(values[0], conditions)) return;
   Dimensions dims = c.spatial;
   dims.insert(dims.end(), c.terms.begin(), c.terms.end());
@@ -356,8 +385,8 @@ std::vector<Id> BlockLowering::where(const std::vector<Expr>& conditions, const 
   for (const Expr& e : conditions) all = all ? b_.apply(Op::logic_and, {all, scalar(e)}) : scalar(e);
   const Id none = b_.integer(i32, 0), one = b_.integer(i32, 1);
   done_.clear();
-  std::vector<Id> results = b_.loop(none, b_.apply(Op::select, {all, one, none}), one, otherwise,
-                                    [&](ir::tile::Builder&, Id, const std::vector<Id>&) { return computed(); });
+  std::vector<Id> results = iterations(none, b_.apply(Op::select, {all, one, none}), otherwise,
+                                       [&](Id, const std::vector<Id>&) { return computed(); });
   done_.clear();
   return results;
 }
@@ -438,13 +467,16 @@ void BlockLowering::block(const Stmt& s) {
     return;
   }
   if (!c.stage->is_reduction() || own.piece == ir::Piece::init) {
-    const std::vector<Expr>& formulas = own.piece == ir::Piece::init ? c.stage->inits : c.stage->values;
+    const std::vector<Expr>& inits = c.stage->inits;
+    const bool init = own.piece == ir::Piece::init;
+    const std::size_t count = init ? inits.size() : c.stage->values.size();
     std::vector<Id> none;
-    for (std::size_t k = 0; k < formulas.size() && !some_point.empty(); ++k)
-      none.push_back(zero(formulas[k].type(), c.spatial));
+    for (std::size_t k = 0; k < count && !some_point.empty(); ++k)
+      none.push_back(zero((init ? inits : c.stage->values)[k].type(), c.spatial));
     const std::vector<Id> values = where(some_point, none, [&] {
       std::vector<Id> computed;
-      for (const Expr& e : formulas) computed.push_back(full(spelled(ir::substitute(e, c.values)), c.spatial));
+      for (std::size_t k = 0; k < count; ++k)
+        computed.push_back(full(spelled(ir::substitute(init ? inits[k] : formula(k), c.values)), c.spatial));
       return computed;
     });
     done_.clear();
@@ -462,7 +494,11 @@ void BlockLowering::block(const Stmt& s) {
   std::erase_if(of_terms, [](const Expr& e) { return ir::is_int(e, 1); });
   Dimensions dims = c.spatial;
   dims.insert(dims.end(), c.terms.begin(), c.terms.end());
-  std::vector<Expr> some_term = apart(of_terms, dims);
+  std::vector<Expr> some_term;
+  if (ragged_)
+    of_terms = {ir::lt(ragged_->term, ragged_->first ? ragged_->whole : ragged_->end)};
+  else
+    some_term = apart(of_terms, dims);
   some_term.insert(some_term.end(), some_point.begin(), some_point.end());
   c.sums = where(some_term, c.sums, [&] {
     add_terms(of_terms);

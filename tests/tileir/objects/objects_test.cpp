@@ -123,12 +123,21 @@ TEST_CASE("on plain pointers, and prepared") {
   t.check();
 }
 
-TEST_CASE("a product with a scalar: whole and ragged") {
-  for (const std::int64_t n : {32, 19, 1}) {
+TEST_CASE("a product with a scalar: whole, ragged with rows in lines, and any") {
+  struct {
+    std::int64_t n, k, pitch;  // pitch of both factors; 0: no gaps
+    const char* taken;
+  } const cases[] = {{32, 64, 0, "tiles tile_product"},         {19, 38, 0, "tiles tile_product_any"},
+                     {1, 2, 0, "tiles tile_product_any"},       {19, 38, 40, "tiles tile_product_ragged"},
+                     {24, 37, 40, "tiles tile_product_ragged"}, {1, 16, 16, "tiles tile_product_ragged"},
+                     {37, 38, 44, "tiles tile_product_any"},    {17, 100, 104, "tiles tile_product_ragged"}};
+  for (const auto& [n, k, pitch, taken] : cases) {
     CAPTURE(n);
-    const std::int64_t m = n + 3, k = 2 * n;
-    OnDevice<std::uint16_t> a({m, k}, of_bfloat), b({k, n}, of_bfloat);
-    OnDevice<float> c({m, n}, of_float);
+    CAPTURE(k);
+    CAPTURE(pitch);
+    const std::int64_t m = n + 3, floats = pitch ? (n + 3) / 4 * 4 : 0;
+    OnDevice<std::uint16_t> a({m, k}, of_bfloat, pitch), b({k, n}, of_bfloat, pitch);
+    OnDevice<float> c({m, n}, of_float, floats);
     const auto bits = [](float x) {
       std::uint32_t u = 0;
       std::memcpy(&u, &x, sizeof u);
@@ -143,7 +152,7 @@ TEST_CASE("a product with a scalar: whole and ragged") {
     a.up(), b.up(), c.up();
     launched();
     REQUIRE_MESSAGE(tile_product(&a.tensor, &b.tensor, 0.5f, &c.tensor) == ASHLAR_OK, said());
-    CHECK(launched() == (n == 32 ? "tiles tile_product" : "tiles tile_product_any"));
+    CHECK(launched() == taken);
     c.down();
     int wrong = 0;
     for (std::int64_t i = 0; i < m; ++i)
