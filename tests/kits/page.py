@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The project of docs/kits.md, file by file as the page has it: built with the package, used from its build folder, and
-installed by pip; and the kits for arrays and for C++ beside it. page.py PAGE PREFIX BUILD, in a Python with PyTorch and
-scikit-build-core."""
+installed by pip; the kits for arrays and for C++ beside it; and apps/row_int8 as a project of its own. page.py PAGE PREFIX
+BUILD, in a Python with PyTorch and scikit-build-core."""
 import os
 import re
 import shutil
@@ -38,6 +38,16 @@ code = ("import numpy as np\nx, w = np.ones((3, 8), np.float32), np.full(8, 2, n
         "\nassert np.allclose(y, 2) and np.allclose(out, 2)\n")
 run(sys.executable, "-c", code, env={**os.environ, "PYTHONPATH": os.path.join(others, "build", "my_kernels.ashlar", "python")})
 run(os.path.join(others, "build", "app"))
+
+# apps/row_int8, as its page says.
+example = os.path.join(os.path.dirname(page.path), "..", "apps", "row_int8")
+shutil.rmtree(os.path.join(work, "row_int8"), ignore_errors=True)
+shutil.copytree(example, os.path.join(work, "row_int8"))
+build(os.path.join(work, "row_int8"), prefix, "all")
+code = ("import torch\nx, w, cosine, sine = torch.randn(3, 32, 2, 64), torch.ones(32, 2, 64), torch.ones(3, 64), torch.zeros(3, 64)\n" +
+        re.search(r"```python\n(.*?)^```$", open(os.path.join(example, "README.md"), encoding="utf-8").read(), re.M | re.S)[1] +
+        "assert q.shape == x.shape and torch.allclose(q * scale[:, None, None, None], x * x.pow(2).mean((1, 2, 3), True).rsqrt(), atol=0.02)\n")
+run(sys.executable, "-c", code, env={**os.environ, "PYTHONPATH": os.path.join(work, "row_int8", "build", "row_int8_kit.ashlar", "python")})
 
 shutil.rmtree(os.path.join(project, "build"))
 installed = os.path.join(work, "installed")

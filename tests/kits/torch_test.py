@@ -60,17 +60,6 @@ class Results(unittest.TestCase):
             positive, half = kit.kinds(x, flip)
             self.assertTrue(torch.equal(positive, x < 0 if flip else x > 0) and torch.equal(half, (x / 2).bfloat16()))
 
-    def test_rows(self):  # the operator of bench/kits/rows.py: bytes, equal but for the rounding of ties
-        m, heads = 5, 4
-        x, w = torch.randn(m, heads, 2, 64), torch.randn(heads, 2, 64)
-        angle = torch.randn(m, 64)
-        q, scale = kit.row_int8(x, w, angle.cos(), angle.sin(), 1e-6)
-        y = x * torch.rsqrt(x.pow(2).mean((1, 2, 3), keepdim=True) + 1e-6) * w
-        a, b, c, s = y[:, :, 0], y[:, :, 1], angle.cos()[:, None], angle.sin()[:, None]
-        turned = torch.stack((a * c - b * s, b * c + a * s), 2)
-        torch.testing.assert_close(scale, turned.abs().amax((1, 2, 3)) / 127, rtol=1e-5, atol=0)
-        self.assertLess((q - turned / scale[:, None, None, None]).abs().max().item(), 0.501)
-
     def test_extents(self):  # R is an argument, the other one is computed
         x = torch.arange(9, dtype=torch.int32)
         expected = x[[0, 4, 8]] + torch.arange(3, dtype=torch.int32)[:, None] - 5

@@ -19,6 +19,8 @@
 
 #include <ashlar/ir/refusal.h>
 
+#include "codegen/llvm/releases.h"
+
 namespace ashlar::codegen {
 
 namespace {
@@ -94,7 +96,7 @@ namespace {
 const llvm::Target& registered(const llvm::Triple& triple) {
   initialize_targets();
   std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target* target = releases::lookup(triple, error);
   if (!target) throw InternalError("codegen: " + error);
   return *target;
 }
@@ -105,8 +107,11 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& name, const 
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // fma is written where it is meant
   options.FunctionSections = true;
-  auto* machine = registered(triple).createTargetMachine(triple, cpu, features, options, relocations, std::nullopt,
-                                                         llvm::CodeGenOptLevel::Aggressive);
+  const auto known = releases::subtarget(registered(triple), triple, "");
+  if (!cpu.empty() && known && !known->isCPUStringValid(cpu))
+    refuse("target", "a processor that LLVM " LLVM_VERSION_STRING " knows", "`" + cpu + "`", Where{});
+  const auto level = llvm::CodeGenOptLevel::Aggressive;
+  auto* machine = releases::machine(registered(triple), triple, cpu, features, options, relocations, std::nullopt, level);
   if (!machine) throw InternalError("codegen: no machine for " + name);
   return std::unique_ptr<llvm::TargetMachine>(machine);
 }
@@ -124,12 +129,16 @@ std::unique_ptr<llvm::TargetMachine> device_machine(const Target& t) {
   return machine_for("nvptx64-nvidia-cuda", t.device().chip, "", llvm::Reloc::PIC_);
 }
 
+llvm::DataLayout data_layout_of(const llvm::Triple& triple) {
+  return machine_for(triple.str(), "", "", llvm::Reloc::PIC_)->createDataLayout();
+}
+
 bool gathers_fast(const Target& t) {
   if (t.architecture() != Architecture::x86_64) return false;
   const llvm::Triple triple{std::string(t.triple())};
   const std::string tune =
       t.is_host() ? std::string(llvm::sys::getHostCPUName()) : std::string(t.tune().empty() ? t.cpu() : t.tune());
-  const std::unique_ptr<llvm::MCSubtargetInfo> of(registered(triple).createMCSubtargetInfo(triple, tune, ""));
+  const std::unique_ptr<llvm::MCSubtargetInfo> of = releases::subtarget(registered(triple), triple, tune);
   return of && of->checkFeatures("+fast-gather");
 }
 
@@ -175,8 +184,13 @@ namespace {
 // loop's next iteration waits for, as if they were predicted well; what data decide, as in a table of alignments, is not.
 class ChoicesStayMoves final : public llvm::OptPassGate {
  public:
-  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override { return pass != "x86-cmov-conversion"; }
+  // One of these overrides, by the release; before 22 the pass has the other name.
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const { return runs(pass); }
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) { return runs(pass); }
   bool isEnabled() const override { return true; }
+
+ private:
+  static bool runs(llvm::StringRef pass) { return pass != "x86-cmov-conversion" && pass != "X86 cmov Conversion"; }
 };
 
 }  // namespace

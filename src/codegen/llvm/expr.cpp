@@ -31,7 +31,7 @@ void Emitter::bind(ir::Id var, Value* value, std::int64_t multiple_of) {
 
 Value* Emitter::value_of(ir::Id var) {
   const auto it = vars.find(var);
-  if (it == vars.end() && var == ir::vscale_id) return b.CreateVScale(b.getInt64Ty());
+  if (it == vars.end() && var == ir::vscale_id) return b.CreateIntrinsic(llvm::Intrinsic::vscale, {b.getInt64Ty()}, {});
   if (it == vars.end()) throw InternalError("codegen: kernel " + unit.name + " uses a variable outside its scope");
   return it->second;
 }

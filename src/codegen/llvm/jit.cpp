@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 
+#if __has_include(<llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>)  // LLVM 19 has its content in LLJIT.h
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
+#endif
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 
 #include <ashlar/codegen/abi_layout.h>

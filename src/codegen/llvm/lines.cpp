@@ -6,6 +6,9 @@
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Metadata.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include "codegen/llvm/releases.h"
 
 namespace ashlar::codegen {
 
@@ -19,11 +22,12 @@ Lines::Lines(llvm::Module& module, const ir::Kernel& kernel) : kernel_(kernel), 
     module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   }
   const std::string* name = places_.file(places_.kernel());
-  builder_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C99), file(name ? *name : "none"), "ashlar",
+  builder_.createCompileUnit(releases::language(), file(name ? *name : "none"), "ashlar",
                              /*isOptimized=*/true, /*Flags=*/"", /*RV=*/0, /*SplitName=*/"",
                              // of PTX the lines alone: with more, its assembler would not optimize
-                             module.getTargetTriple().isNVPTX() ? llvm::DICompileUnit::DebugEmissionKind::DebugDirectivesOnly
-                                                                : llvm::DICompileUnit::DebugEmissionKind::FullDebug);
+                             llvm::Triple(module.getTargetTriple()).isNVPTX()
+                                 ? llvm::DICompileUnit::DebugEmissionKind::DebugDirectivesOnly
+                                 : llvm::DICompileUnit::DebugEmissionKind::FullDebug);
 }
 
 llvm::DIFile* Lines::file(const std::string& name) {
@@ -85,7 +89,7 @@ void Lines::variable(llvm::IRBuilderBase& b, const std::string& name, llvm::Valu
     llvm::DIType* type = builder_.createBasicType("long", 64, llvm::dwarf::DW_ATE_signed);
     known = builder_.createAutoVariable(scope, name, loop->getFile(), loop.getLine(), type);
   }
-  builder_.insertDbgValueIntrinsic(value, known, builder_.createExpression(), loop.get(), b.GetInsertPoint());
+  releases::debug_value(builder_, b, value, known, loop.get());
 }
 
 }  // namespace ashlar::codegen

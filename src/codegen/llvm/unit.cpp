@@ -14,6 +14,7 @@
 
 #include "codegen/llvm/arithmetic/offers.h"
 #include "codegen/llvm/backend.h"
+#include "codegen/llvm/releases.h"
 
 namespace ashlar::codegen {
 
@@ -37,8 +38,8 @@ Unit::Unit(const ir::Kernel& k, const Target& t, Side side, std::shared_ptr<llvm
       gathers_fast(side == Side::host && codegen::gathers_fast(t)),
       side_(side) {
   const llvm::Triple triple{side == Side::host ? std::string(t.triple()) : "nvptx64-nvidia-cuda"};
-  module->setTargetTriple(triple);
-  module->setDataLayout(triple.computeDataLayout());
+  releases::set_triple(*module, triple);
+  module->setDataLayout(releases::data_layout(triple, data_layout_of));
   if (side == Side::host) module->setModuleFlag(llvm::Module::Max, "PIC Level", 2u);
   if (side == Side::host && t.architecture() == Architecture::riscv64)  // floats travel in registers
     module->setModuleFlag(llvm::Module::Error, "target-abi", llvm::MDString::get(*context, "lp64d"));

@@ -43,8 +43,8 @@ llvm::Type* Arithmetic::memory_type(Type t) const { return vector_of(lane_type(t
 
 llvm::Constant* Arithmetic::integer(Type t, std::int64_t v) const {
   llvm::Type* to = type(t);
-  return llvm::ConstantInt::get(
-      to, llvm::APInt(to->getScalarSizeInBits(), static_cast<std::uint64_t>(v), true, /*implicitTrunc=*/true));
+  return llvm::ConstantInt::get(to,
+                                llvm::APInt(64, static_cast<std::uint64_t>(v), true).sextOrTrunc(to->getScalarSizeInBits()));
 }
 
 llvm::Constant* Arithmetic::real(Type t, double v) const { return llvm::ConstantFP::get(type(t), v); }

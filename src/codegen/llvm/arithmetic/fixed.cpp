@@ -68,9 +68,9 @@ Value* Arithmetic::neon(llvm::Intrinsic::ID id, Type t, Value* x, Value* y) {
   Value* all = llvm::PoisonValue::get(x->getType());
   for (int from = 0; from < t.lanes; from += lanes) {
     llvm::Type* part = llvm::FixedVectorType::get(lane_type(t, false), static_cast<unsigned>(lanes));
-    const auto piece = [&](Value* v) { return b_.CreateExtractVector(part, v, static_cast<std::uint64_t>(from)); };
+    const auto piece = [&](Value* v) { return b_.CreateExtractVector(part, v, b_.getInt64(static_cast<std::uint64_t>(from))); };
     all = b_.CreateInsertVector(x->getType(), all, b_.CreateIntrinsic(id, {part}, {piece(x), piece(y)}),
-                                static_cast<std::uint64_t>(from));
+                                b_.getInt64(static_cast<std::uint64_t>(from)));
   }
   return all;
 }
@@ -88,8 +88,8 @@ Value* Arithmetic::helium(llvm::Intrinsic::ID id, Type t, Value* x, Value* y, st
   if (t.lanes == lanes) return one(x, y);
   Value* all = llvm::PoisonValue::get(x->getType());
   for (int from = 0; from < t.lanes; from += lanes) {
-    const auto piece = [&](Value* v) { return b_.CreateExtractVector(part, v, static_cast<std::uint64_t>(from)); };
-    all = b_.CreateInsertVector(x->getType(), all, one(piece(x), piece(y)), static_cast<std::uint64_t>(from));
+    const auto piece = [&](Value* v) { return b_.CreateExtractVector(part, v, b_.getInt64(static_cast<std::uint64_t>(from))); };
+    all = b_.CreateInsertVector(x->getType(), all, one(piece(x), piece(y)), b_.getInt64(static_cast<std::uint64_t>(from)));
   }
   return all;
 }

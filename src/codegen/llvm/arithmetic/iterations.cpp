@@ -91,7 +91,7 @@ bool was_counted(const llvm::Loop& loop) {
     for (const llvm::Instruction& i : *block)
       if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&i))
         if (call->isInlineAsm() || !call->getCalledFunction() || !call->getCalledFunction()->isIntrinsic() ||
-            llvm::Intrinsic::isTargetIntrinsic(call->getIntrinsicID()))
+            call->getCalledFunction()->isTargetIntrinsic())
           return true;
   return sums > most_sums;
 }

@@ -7,6 +7,7 @@
 
 #include "codegen/llvm/nvptx/nvptx.h"
 #include "codegen/llvm/nvptx/asm.h"
+#include "codegen/llvm/releases.h"
 
 namespace ashlar::codegen {
 
@@ -123,11 +124,13 @@ void Emitter::synchronize(const ir::KSync& s, Where where) {
   };
   switch (s.kind) {
     case Sync::block:
-      return collective(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all, {b.getInt32(0)});
+      return releases::barrier(b);
     case Sync::named:
-      return collective(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_count, {named(), word(s.count)});
-    case Sync::named_arrive:
-      return collective(llvm::Intrinsic::nvvm_barrier_cta_arrive_aligned_count, {named(), word(s.count)});
+    case Sync::named_arrive: {
+      Value* id = named();
+      Value* count = word(s.count);
+      return s.kind == Sync::named ? releases::barrier(b, id, count) : releases::barrier_arrive(b, id, count);
+    }
     case Sync::warp:
       return collective(llvm::Intrinsic::nvvm_bar_warp_sync, {b.getInt32(0xFFFFFFFF)});
     case Sync::cluster_arrive:
