@@ -12,7 +12,7 @@
 #include <ashlar/schedules/by_default.h>
 
 #include "generator/backward.h"
-#include "generator/choices.h"
+#include "generator/choices/choices.h"
 #include "generator/outputs.h"
 
 namespace ashlar::generator {

@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "generator/choices.h"
+#include "generator/choices/choices.h"
 #include "generator/command_line.h"
 #include "generator/complete.h"
 #include "generator/files.h"
@@ -29,7 +29,7 @@
 #include "generator/pipeline.h"
 #include "generator/target_params.h"
 #include "generator/trace_text.h"
-#include "generator/tuned.h"
+#include "generator/choices/tuned.h"
 #include "generator/view/view.h"
 
 namespace ashlar::generator {

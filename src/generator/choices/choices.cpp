@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "generator/choices.h"
+#include "generator/choices/choices.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "generator/tuned.h"
+#include "generator/choices/tuned.h"
 
 #include <cmath>
 #include <sstream>
