@@ -74,6 +74,15 @@ int power_of_two_up_to(std::int64_t n) {
   while (p <= n / 2 && p < 1 << 20) p *= 2;
   return p;
 }
+std::int64_t given_or_chosen(Schedule& s, const Stage& stage, const char* name, std::int64_t given, std::int64_t usual,
+                             const std::vector<std::int64_t>& others, Where where) {
+  if (given != 0) return given;
+  std::vector<std::int64_t> values{usual};
+  for (const std::int64_t v : others)
+    if (v >= 1 && std::find(values.begin(), values.end(), v) == values.end()) values.push_back(v);
+  return s.choose((std::string(stage.name()) + "." + name).c_str(), values, 0, where);
+}
+
 std::int64_t number_or(const Expr& extent, std::int64_t otherwise) {
   std::int64_t n = otherwise;
   return ir::is_int(extent, &n) ? n : otherwise;

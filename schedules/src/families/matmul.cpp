@@ -61,6 +61,23 @@ bool reads_wider(const Schedule& s, const Stage& product, const Stage& copy, Typ
   return converted;
 }
 
+MatmulBlocks chosen_blocks(Schedule& s, const Stage& product, Type type, MatmulOptions o, bool widened, Where where) {
+  const MatmulBlocks usual(s.target(), type, o, widened);
+  std::vector<std::int64_t> rows;
+  const int registers = s.target().vector_registers();
+  if (usual.by_lane) rows = {4, 12};
+  for (const int n : {1, 2, 3, 4, 5, 6, 8, 10, 12, 13, 14})
+    if (!usual.by_lane && 2 * n + 3 <= registers) rows.push_back(n);
+  o.tile_i = static_cast<int>(given_or_chosen(s, product, "tile_i", o.tile_i, usual.rows, rows, where));
+  o.block_k = static_cast<int>(
+      given_or_chosen(s, product, "block_k", o.block_k, usual.block_k, {64, 128, 192, 256, 384, 768, 1024, 2048}, where));
+  const std::int64_t panels = MatmulBlocks(s.target(), type, o, widened).panels;
+  o.block_j =
+      static_cast<int>(given_or_chosen(s, product, "block_j", o.block_j, panels,
+                                       {panels / 8, panels / 4, panels / 2, panels * 2, panels * 4, panels * 16}, where));
+  return MatmulBlocks(s.target(), type, o, widened);
+}
+
 Type sum_type(const char* family, const Schedule& s, const Stage& stage, int most_loops, Where where) {
   const ir::Stage& d = definition(s, stage);
   if (d.reducer.kind != ir::ReducerKind::sum || d.values.size() != 1 ||
@@ -169,7 +186,8 @@ MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, const Tenso
   const Stage product = s[stage];
   const Type type = detail::product_type("matmul", s, product, 5, where);
   detail::expect_options("matmul", options, where);
-  const detail::MatmulBlocks b(s.target(), type, options, A.type(where) != type || B.type(where) != type);
+  const detail::MatmulBlocks b =
+      detail::chosen_blocks(s, product, type, options, A.type(where) != type || B.type(where) != type, where);
   const std::vector<Loop> nest = product.nest();
   const std::size_t batch = nest.size() - 3;
 

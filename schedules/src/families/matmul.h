@@ -48,6 +48,9 @@ struct MatmulBlocks {
   }
 };
 
+// The blocks of a product, with choices for the options that are left open.
+MatmulBlocks chosen_blocks(Schedule&, const Stage& product, Type, MatmulOptions, bool widened, Where);
+
 // The layout of a panel: `place` of the last two dimensions, behind those before them.
 template <class F>
 void panel_layout(const Stage& panel, int rank, F place) {

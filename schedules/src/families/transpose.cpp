@@ -43,10 +43,15 @@ void transpose(Schedule& s, const Stage& stage, const StageRef& source, const Tr
   const int lanes = std::max(1, s.target().lanes(type)), file = s.target().vector_registers();
   int T = o.tile > 0 ? o.tile : detail::power_of_two_up_to(std::clamp(lanes, 4, std::max(4, file / 2)));
   while (o.tile == 0 && file > 0 && T > 2 && T * std::max(1, T / lanes) > file - 2) T /= 2;  // T rows of so many registers
+  T = static_cast<int>(detail::given_or_chosen(s, stage, "tile", o.tile, T, {T / 2, T * 2}, where));
   const int row = T * static_cast<int>(type.bytes()), line = s.target().cache_line();
   const bool at_once = row >= line || o.stream;
-  const int along_i = o.tiles_i > 0 ? o.tiles_i : std::max(1, (at_once ? 2048 : 1024) / row);
-  const int along_j = o.tiles_j > 0 ? o.tiles_j : std::max(1, (at_once ? line : 8 * line) / row);
+  const std::int64_t usual_i = std::max(1, (at_once ? 2048 : 1024) / row),
+                     usual_j = std::max(1, (at_once ? line : 8 * line) / row);
+  const std::int64_t along_i = detail::given_or_chosen(s, stage, "tiles_i", o.tiles_i, usual_i,
+                                                       {1, usual_i / 4, usual_i / 2, usual_i * 2, usual_i * 4}, where);
+  const std::int64_t along_j =
+      detail::given_or_chosen(s, stage, "tiles_j", o.tiles_j, usual_j, {1, usual_j / 2, usual_j * 2, usual_j * 4}, where);
 
   const Stage turned = s.cache_write(stage, Scope::registers, where);
   std::vector<Loop> outer = stage.spatial_loops(where);

@@ -46,6 +46,11 @@ int power_of_two_up_to(std::int64_t n);
 // The value of a constant extent; `otherwise` for one over Symbols.
 std::int64_t number_or(const Expr& extent, std::int64_t otherwise);
 
+// An option that is given, or where it is left open (0) the choice STAGE.NAME: usually `usual`, or one of `others` that is at
+// least 1.
+std::int64_t given_or_chosen(Schedule& s, const Stage& stage, const char* name, std::int64_t given, std::int64_t usual,
+                             const std::vector<std::int64_t>& others, Where where);
+
 // Splits `points`, and unrolls the inner loop over at most `together` points. The loops `inside` go inside it, the loops
 // `terms` outside. As the inner loop of a split, it has a constant number of iterations.
 void points_together(const Stage& stage, Loop points, int together, const std::vector<Loop>& terms,
