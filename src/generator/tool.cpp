@@ -285,8 +285,8 @@ Compilation run_tuned(const std::function<MadeGenerator(const Params&)>& make, c
     Compilation compilation = run_pipeline(make(params), with);
     std::string lost;
     for (const Decision& d : tuned->decisions) {
-      const std::vector<Choice> made = compilation.schedule->choices();
-      const auto choice = std::find_if(made.begin(), made.end(), [&](const Choice& m) { return m.name == d.name; });
+      const std::vector<Chosen> made = compilation.schedule->choices();
+      const auto choice = std::find_if(made.begin(), made.end(), [&](const Chosen& m) { return m.name == d.name; });
       const bool decided =
           std::any_of(options.decisions.begin(), options.decisions.end(), [&](const Decision& o) { return o.name == d.name; });
       if (!decided && (choice == made.end() || choice->value != d.value))

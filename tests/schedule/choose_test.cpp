@@ -18,9 +18,9 @@ void by_choice(Blur& t) {
                               }});
 }
 
-std::string text_of(const std::vector<Choice>& choices) {
+std::string text_of(const std::vector<Chosen>& choices) {
   std::string text;
-  for (const Choice& c : choices) {
+  for (const Chosen& c : choices) {
     text += c.name + "=" + std::to_string(c.value) + " of";
     for (const std::int64_t v : c.values) text += " " + std::to_string(v);
     text += "; ";

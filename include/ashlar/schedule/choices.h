@@ -49,7 +49,7 @@ struct Decision {
   bool required = true;  // false: nothing happens if the choice is not made, or if the value is not a candidate
 };
 
-struct Choice {  // one that a schedule made
+struct Chosen {  // a choice that a schedule made
   std::string name;
   std::int64_t value = 0;
   std::vector<std::int64_t> values;  // the candidates, in the order of the call
@@ -59,7 +59,7 @@ struct Choice {  // one that a schedule made
 
 namespace schedule {
 struct Step;
-std::vector<Choice> choices_of(const std::vector<Step>& trace);
+std::vector<Chosen> choices_of(const std::vector<Step>& trace);
 }  // namespace schedule
 
 }  // namespace ashlar

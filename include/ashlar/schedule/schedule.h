@@ -425,7 +425,7 @@ class Schedule {  // the schedule of a program; a value: copies are deep
   std::size_t choose_one_of(const char* name, std::initializer_list<Way>, Where = Where::current());
   void decide(std::span<const Decision>);  // for the choices from here on; replaces earlier decisions
   void draw_choices(std::uint64_t seed);   // from here on, those that are not decided are drawn at random
-  std::vector<Choice> choices() const;     // those made so far
+  std::vector<Chosen> choices() const;     // those made so far
   const Target& target() const;            // the target of the code: lanes, caches, features
   std::string text() const;                // the current program
   std::string trace() const;               // one line for each step

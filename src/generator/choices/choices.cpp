@@ -29,7 +29,7 @@ std::vector<Decision> decisions_of(const Params& asked, bool required) {
 void require_made(const Schedule& schedule, const std::vector<Decision>& decisions) {
   if (decisions.empty()) return;
   std::vector<std::string> names;
-  for (const Choice& c : schedule.choices()) names.push_back(c.name);
+  for (const Chosen& c : schedule.choices()) names.push_back(c.name);
   for (const Decision& d : decisions)
     if (d.required && std::find(names.begin(), names.end(), d.name) == names.end())
       throw UsageError(fmt::format("--choose: {}", unknown("choice", d.name, names)));
@@ -95,7 +95,7 @@ std::string choices_text(const std::vector<detail::ParamInfo>& params, const ir:
     if (!p.choices.empty()) row["values"] = p.choices;
     if (!p.range.empty()) row["range"] = p.range;
   }
-  for (const Choice& c : schedule.choices())
+  for (const Chosen& c : schedule.choices())
     all["choices"].push_back(
         Json{{"name", c.name}, {"value", c.value}, {"usual", c.values[c.usual]}, {"values", c.values}, {"place", c.place}});
   return all.dump(2) + "\n";

@@ -84,8 +84,8 @@ extern constexpr Primitive choose_primitive{
     .text = choose_text,
 };
 
-std::vector<Choice> choices_of(const std::vector<Step>& trace) {
-  std::vector<Choice> choices;
+std::vector<Chosen> choices_of(const std::vector<Step>& trace) {
+  std::vector<Chosen> choices;
   std::map<std::string, int> count;
   for (const Step& s : trace) {
     if (s.primitive != std::string_view(choose_primitive.name)) continue;
@@ -212,6 +212,6 @@ void Schedule::decide(std::span<const Decision> decisions) {
   state_->whole().decisions.assign(decisions.begin(), decisions.end());
 }
 void Schedule::draw_choices(std::uint64_t seed) { state_->whole().seed = seed; }
-std::vector<Choice> Schedule::choices() const { return schedule::choices_of(state_->whole().scheduled.trace); }
+std::vector<Chosen> Schedule::choices() const { return schedule::choices_of(state_->whole().scheduled.trace); }
 
 }  // namespace ashlar
