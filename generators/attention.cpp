@@ -21,12 +21,13 @@ class AttentionOp : public ChainedOp {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
     const Expr B = extents["B"], H = extents["H"], M = extents["M"], N = extents["N"];
-    const Param<int> D{"D", 64, between(1, 4096), "of a query and a key"}, E{"E", 64, between(1, 4096), "of a value"},
+    const Param<int> D{"D", 64, between(1, 4096), "elements of a query or key"},
+        E{"E", 64, between(1, 4096), "elements of a value"},
         groups{"groups", 1, between(1, 256), "queries that share a head of k and v"};
     const Param<ops::Causal> causal{"causal", ops::Causal::no,
                                     "only keys up to the query's index; last: counted from the ends"};
-    const Param<int> window{"window", 0, between(0, 1 << 30), "of the keys up to the causal one only so many; 0: all"};
-    const Param<double> scale{"scale", 0, "0: 1 / sqrt(D)"};
+    const Param<int> window{"window", 0, between(0, 1 << 30), "how many keys a query sees, back from its causal limit; 0: all"};
+    const Param<double> scale{"scale", 0, "factor of the scores; 0: 1 / sqrt(D)"};
     const Param<std::string> mask_type{
         "mask", "none", {{"none", "bool", "added"}}, "an input [M, N]: true where a key is seen, or added to the scores"};
     std::optional<Param<bool>> finite, rounded;
@@ -61,8 +62,8 @@ class RotaryTablesOp : public Op {
   RotaryTablesOp() {
     Extents extents;
     const Expr T = extents["T"];
-    const Param<int> D{"D", 64, between(2, 65536), "of a head, even"};
-    const Param<double> base{"base", 10000};
+    const Param<int> D{"D", 64, between(2, 65536), "elements of a head, an even number"};
+    const Param<double> base{"base", 10000, "base of the angles"};
     const Param<Type> type{"type", i32, {{i32, i64, u32, u16}}, "type of the positions"};
     require(D % 2 == 0, "D", "an even number");
     if (D % 2 != 0) return;
@@ -79,9 +80,10 @@ class RotaryEmbedding : public Op {
   RotaryEmbedding() {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
-    std::vector<Extent> shape = extents.shape("heads", "B,H", "the dimensions of x before [T, D]", 0, 4);
+    std::vector<Extent> shape = extents.shape("heads", "B,H", "dimensions of x before [T, D]", 0, 4);
     const Expr T = extents["T"];
-    const Param<int> D{"D", 64, between(2, 65536), "of a head"}, P{"P", 32, between(1, 32768), "pairs that are rotated"};
+    const Param<int> D{"D", 64, between(2, 65536), "elements of a head"},
+        P{"P", 32, between(1, 32768), "pairs of a head that are rotated"};
     const Param<bool> interleaved{"interleaved", false, "pairs are neighbors, not in different halves"};
     require(2 * *P <= *D, "P", "at most D / 2");
     if (2 * *P > *D) return;
@@ -127,7 +129,8 @@ class LstmOp : public RecurrentOp {
     output("y", ops::lstm(x, w, u, b));
   }
 };
-ASHLAR_GENERATOR(LstmOp, "lstm", "recurrent", "y(t) = the hidden state of a long short-term memory over x [T, B, I]");
+ASHLAR_GENERATOR(LstmOp, "lstm", "recurrent",
+                 "y(t) = the hidden state of a long short-term memory after step t of x [T, B, I]");
 
 class GruCellOp : public RecurrentOp {
  public:
@@ -147,7 +150,7 @@ class GruOp : public RecurrentOp {
     output("y", ops::gru(x, w, u, b, d));
   }
 };
-ASHLAR_GENERATOR(GruOp, "gru", "recurrent", "y(t) = the state of a gated recurrent unit over x [T, B, I]");
+ASHLAR_GENERATOR(GruOp, "gru", "recurrent", "y(t) = the state of a gated recurrent unit after step t of x [T, B, I]");
 
 }  // namespace
 

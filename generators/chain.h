@@ -28,6 +28,7 @@ namespace ashlar::generators {
 struct Attribute {
   const char* name = nullptr;
   double fallback = 0;
+  const char* doc = "";
 };
 
 // y(i) = f(x(i)) with up to two numbers.

@@ -17,11 +17,13 @@ class Conv : public ChainedOp {
     Extents extents;
     const Expr N = extents["N"], C = extents[layout.blocked() ? "CB" : "C"], O = extents[layout.blocked() ? "OB" : "O"];
     const std::vector<Extent> image_sides = sides(extents, n);
-    const NumbersParam window("window", n, 3, 1, "the extents of w over the image");
-    const NumbersParam stride("stride", n, 1, 1, ""), dilation("dilation", n, 1, 1, "of the window");
+    const NumbersParam window("window", n, 3, 1, "extents of the window");
+    const NumbersParam stride("stride", n, 1, 1, "elements from one window to the next"),
+        dilation("dilation", n, 1, 1, "distance between neighbors within the window");
     const PaddingParam padding(n);
-    const Param<int> groups{"groups", 1, between(1, 1 << 20), "of channels; with more than one C and O are numbers"};
-    const Param<bool> with_bias{"bias", true, "from a bias [O]"};
+    const Param<int> groups{"groups", 1, between(1, 1 << 20),
+                            "groups of channels; if there are several, C and O must be numbers"};
+    const Param<bool> with_bias{"bias", true, "add a bias [O]"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     require(groups == 1 ||
                 (number(C) > 0 && number(O) > 0 && number(C) % groups == 0 && number(O) % groups == 0 && !layout.blocked()),
@@ -57,12 +59,13 @@ class DepthwiseConv2d : public ChainedOp {
     Extents extents;
     const Expr N = extents["N"], C = extents[layout.blocked() ? "CB" : "C"];
     const std::vector<Extent> image_sides = sides(extents, 2);
-    const NumbersParam window("window", 2, 3, 1, "the extents of w over the image");
-    const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
+    const NumbersParam window("window", 2, 3, 1, "extents of the window");
+    const NumbersParam stride("stride", 2, 1, 1, "elements from one window to the next"),
+        dilation("dilation", 2, 1, 1, "distance between neighbors within the window");
     const PaddingParam padding(2);
     const Param<int> multiplier{"multiplier", 1, between(1, 1 << 20),
                                 "channels of y for each channel of x; 1 in a blocked layout"};
-    const Param<bool> with_bias{"bias", true, "from a bias for each channel of y"};
+    const Param<bool> with_bias{"bias", true, "add a bias for each channel of y"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     require(multiplier == 1 || !layout.blocked(), "multiplier", "1 in a blocked layout");
     const Expr O = ops::detail::plain(C * *multiplier);
@@ -100,14 +103,15 @@ class ConvTranspose : public ChainedOp {
     Extents extents({.min = 1});
     const Expr N = extents["N"], C = extents["C"], O = extents["O"];
     const std::vector<Extent> image_sides = sides(extents, n);
-    const NumbersParam window("window", n, 3, 1, "the extents of w over the image");
-    const NumbersParam stride("stride", n, 1, 1, ""), dilation("dilation", n, 1, 1, "of the window");
+    const NumbersParam window("window", n, 3, 1, "extents of the window");
+    const NumbersParam stride("stride", n, 1, 1, "elements from one window to the next"),
+        dilation("dilation", n, 1, 1, "distance between neighbors within the window");
     const PaddingParam padding(n, "0", false);
     const NumbersParam more("output_padding", n, 0, 0,
                             "additional elements at the end of y; less than the stride or the dilation");
     const Param<int> groups{"groups", 1, between(1, 1 << 20),
-                            "of channels; with more than one C and O are numbers, the layout nchw"};
-    const Param<bool> with_bias{"bias", true, "from a bias [O]"};
+                            "groups of channels; if there are several, C and O must be numbers and the layout nchw"};
+    const Param<bool> with_bias{"bias", true, "add a bias [O]"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     require(groups == 1 || (number(C) > 0 && number(O) > 0 && number(C) % groups == 0 && number(O) % groups == 0 && !last),
             "groups", "1, or what divides C and O, which are numbers then, with the channels in front");
@@ -154,10 +158,11 @@ class Conv2dIm2col : public ChainedOp {
     const Param<Type> type = type_param(Kind::numbers);
     Extents extents({.min = 1});
     const Expr N = extents["N"], C = extents["C"], O = extents["O"], H = extents["H"], W = extents["W"];
-    const NumbersParam window("window", 2, 3, 1, "the extents of w over the image");
-    const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
+    const NumbersParam window("window", 2, 3, 1, "extents of the window");
+    const NumbersParam stride("stride", 2, 1, 1, "elements from one window to the next"),
+        dilation("dilation", 2, 1, 1, "distance between neighbors within the window");
     const PaddingParam padding(2);
-    const Param<bool> with_bias{"bias", true, "from a bias [O]"};
+    const Param<bool> with_bias{"bias", true, "add a bias [O]"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, {N, C, H, W}), w = input("w", type, {O, C, window[0], window[1]});
     const Tensor b = with_bias ? input("b", type, {O}) : Tensor();
@@ -177,8 +182,9 @@ class Im2col : public Op {
     const Param<Type> type = type_param(Kind::any);
     Extents extents({.min = 1});
     const Expr N = extents["N"], C = extents["C"], H = extents["H"], W = extents["W"];
-    const NumbersParam window("window", 2, 3, 1, "R,S");
-    const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
+    const NumbersParam window("window", 2, 3, 1, "extents R,S of the window");
+    const NumbersParam stride("stride", 2, 1, 1, "elements from one window to the next"),
+        dilation("dilation", 2, 1, 1, "distance between neighbors within the window");
     const PaddingParam padding(2);
     const Tensor x = input("x", type, {N, C, H, W});
     output("y", decided_by("window", [&] {
@@ -195,12 +201,12 @@ ASHLAR_GENERATOR(Im2col, "im2col", "convolutions",
 class Conv2dWinograd : public ChainedOp {
  public:
   Conv2dWinograd() {
-    const Param<Type> type{"type", f32, {{f32, f64}}, "of the elements"};
+    const Param<Type> type{"type", f32, {{f32, f64}}, "type of the elements"};
     Extents extents;
     const Expr N = extents["N"], C = extents["C"], O = extents["O"], H = extents["H"], W = extents["W"];
     const PaddingParam padding(2);
-    const Param<int> tile{"tile", 4, {{2, 4}}, "results of a tile along a side"};
-    const Param<bool> with_bias{"bias", true, "from a bias [O]"};
+    const Param<int> tile{"tile", 4, {{2, 4}}, "results along a side of a tile"};
+    const Param<bool> with_bias{"bias", true, "add a bias [O]"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, {N, C, H, W}), w = input("w", type, {O, C, 3, 3});
     const Tensor b = with_bias ? input("b", type, {O}) : Tensor();

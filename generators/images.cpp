@@ -19,8 +19,8 @@ namespace ashlar::generators {
 namespace {
 
 Param<Type> pixel_param(bool floats_alone = false) {
-  if (floats_alone) return {"type", f32, {{f32, f16, bf16, f64}}, "of a pixel"};
-  return {"type", u8, {{u8, u16, f32, f16, bf16, f64}}, "of a pixel"};
+  if (floats_alone) return {"type", f32, {{f32, f16, bf16, f64}}, "type of a pixel"};
+  return {"type", u8, {{u8, u16, f32, f16, bf16, f64}}, "type of a pixel"};
 }
 
 // ---- one image in, one of some shape out -----------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ class Image : public Op {
   explicit Image(const ImageRow& row) {
     const Param<Type> type = pixel_param(row.floats_alone);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", row.shape, "of x; the last extent is 3", 1);
+    const std::vector<Extent> shape = extents.shape("shape", row.shape, "shape of x; the last extent is 3", 1);
     require(ops::detail::number_or(shape.back().end(), 0) == 3, "shape", "3 as the last extent");
     if (ops::detail::number_or(shape.back().end(), 0) != 3) return;
     output("y", row.apply(input("x", type, shape)));
@@ -61,9 +61,9 @@ class FilterOp : public Op {
   explicit FilterOp(bool floats_alone = false) : type(pixel_param(floats_alone)) {}
   const Param<Type> type;
   Extents extents{{.min = 1}};
-  const std::vector<Extent> shape = extents.shape("shape", "H,W", "of x", 2);
+  const std::vector<Extent> shape = extents.shape("shape", "H,W", "shape of x", 2);
   ops::FilterOptions options() {
-    const Param<ops::PadMode> border{"border", ops::PadMode::reflect, "what is outside of x; constant: 0"};
+    const Param<ops::PadMode> border{"border", ops::PadMode::reflect, "elements outside of x; constant: 0"};
     ops::FilterOptions o;
     o.border = border;
     return o;
@@ -73,8 +73,8 @@ class FilterOp : public Op {
 class GaussianBlur : public FilterOp {
  public:
   GaussianBlur() {
-    const Param<double> sigma{"sigma", 1.5, between(0.01, 999.0)};
-    const Param<int> radius{"radius", 0, between(0, 1024), "0: three sigma"};
+    const Param<double> sigma{"sigma", 1.5, between(0.01, 999.0), "standard deviation of the filter, in pixels"};
+    const Param<int> radius{"radius", 0, between(0, 1024), "radius of the window; 0: three sigma"};
     const ops::FilterOptions o = options();
     output("y", ops::gaussian_blur(input("x", type, shape), sigma, radius, o));
   }
@@ -85,7 +85,7 @@ class SeparableFilter : public FilterOp {
  public:
   SeparableFilter() {
     const WeightsParam down("down", "0.25,0.5,0.25", "weights of the neighbors in a column"),
-        across("across", "0.25,0.5,0.25", "in a row");
+        across("across", "0.25,0.5,0.25", "weights of the neighbors in a row");
     const ops::FilterOptions o = options();
     output("y", ops::separable_filter(input("x", type, shape), *down, *across, o));
   }
@@ -95,7 +95,7 @@ ASHLAR_GENERATOR(SeparableFilter, "separable_filter", "images", "y(r, c) = sum o
 class BoxBlur : public FilterOp {
  public:
   BoxBlur() {
-    const NumbersParam radius("radius", 2, 1, 0, "down and across");
+    const NumbersParam radius("radius", 2, 1, 0, "radius of the window, down and across");
     const ops::FilterOptions o = options();
     output("y", ops::box_blur(input("x", type, shape), radius[0], radius[1], o));
   }
@@ -138,7 +138,7 @@ constexpr MorphologyRow morphology[] = {
 class MorphologyOp : public FilterOp {
  public:
   explicit MorphologyOp(const MorphologyRow& row) {
-    const NumbersParam radius("radius", 2, 1, 0, "down and across");
+    const NumbersParam radius("radius", 2, 1, 0, "radius of the window, down and across");
     output("y", row.apply(input("x", type, shape), radius[0], radius[1]));
   }
 };
@@ -149,9 +149,9 @@ const auto registered_morphology = register_rows<MorphologyOp, morphology>("imag
 class WarpOp : public FilterOp {
  protected:
   ops::WarpOptions warp() {
-    const Param<ops::Sampling> sampling{"sampling", ops::Sampling::linear, "between elements"};
-    const Param<bool> repeat{"repeat", false, "outside of x, the nearest edge"};
-    const Param<double> outside{"outside", 0, "the value outside of x"};
+    const Param<ops::Sampling> sampling{"sampling", ops::Sampling::linear, "how values between elements are computed"};
+    const Param<bool> repeat{"repeat", false, "outside of x: the nearest element, not a constant"};
+    const Param<double> outside{"outside", 0, "value outside of x"};
     return {.sampling = sampling, .repeat = repeat, .outside = outside};
   }
 };
@@ -187,7 +187,7 @@ class Demosaic : public Op {
     const Param<Type> type = pixel_param();
     Extents extents({.min = 2});
     const Expr H = extents["H"], W = extents["W"];
-    const Param<ops::Bayer> pattern{"pattern", ops::Bayer::rggb, "the first two rows"};
+    const Param<ops::Bayer> pattern{"pattern", ops::Bayer::rggb, "filters of the first two rows of the sensor"};
     output("y", ops::demosaic(input("x", type, {H, W}), pattern));
   }
 };
@@ -199,16 +199,16 @@ class Histogram : public Op {
  public:
   Histogram() {
     Extents extents;
-    output("counts", ops::histogram(input("x", u8, extents.shape("shape", "H,W", "of x, of u8", 1, 4))));
+    output("counts", ops::histogram(input("x", u8, extents.shape("shape", "H,W", "shape of x, which has type u8", 1, 4))));
   }
 };
-ASHLAR_GENERATOR(Histogram, "histogram", "images", "counts = the number of pixels of x with each value; x of u8");
+ASHLAR_GENERATOR(Histogram, "histogram", "images", "counts = the number of pixels of x with each value; x has type u8");
 
 class EqualizeHistogram : public Op {
  public:
   EqualizeHistogram() {
     Extents extents({.min = 1});
-    output("y", ops::equalise_histogram(input("x", u8, extents.shape("shape", "H,W", "of x, of u8", 1, 4))));
+    output("y", ops::equalise_histogram(input("x", u8, extents.shape("shape", "H,W", "shape of x, which has type u8", 1, 4))));
   }
 };
 ASHLAR_GENERATOR(EqualizeHistogram, "equalise_histogram", "images", "y = x with its histogram equalized");
@@ -243,7 +243,7 @@ class HarrisOp : public Op {
     const Param<Type> type = pixel_param(true);
     Extents extents({.min = 4});
     const Expr H = extents["H"], W = extents["W"];
-    const Param<double> k{"k", 0.04};
+    const Param<double> k{"k", 0.04, "factor of the squared trace"};
     output("y", ops::harris(input("x", type, {H, W}), k));
   }
 };
@@ -255,7 +255,7 @@ class BilateralGridOp : public Op {
     Extents extents({.min = 1});
     const Expr H = extents["H"], W = extents["W"];
     const Param<int> cell{"cell", 8, between(1, 16), "pixels along a side of a cell"};
-    const Param<int> step{"step", 32, {{1, 2, 4, 8, 16, 32, 64, 128, 256}}, "values in a cell"};
+    const Param<int> step{"step", 32, {{1, 2, 4, 8, 16, 32, 64, 128, 256}}, "values of a pixel that share a cell"};
     output("y", ops::bilateral_grid(input("x", u8, {H, W}), cell, step));
   }
 };

@@ -35,9 +35,9 @@ class Gather : public IndexOp {
   Gather() {
     const Param<Type> type = type_param(Kind::any), places_type = index_type();
     Extents extents({.min = 1});
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x", 1);
     extents.without_facts();
-    const std::vector<Extent> index = extents.shape("index", "P", "the shape of index", 0, 4);
+    const std::vector<Extent> index = extents.shape("index", "P", "shape of index", 0, 4);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()), 0);
     const Tensor x = input("x", type, shape), at = input("index", places_type, index);
     output("y", ops::gather(x, at, axis, places));
@@ -50,7 +50,7 @@ class GatherElements : public IndexOp {
   GatherElements() {
     const Param<Type> type = type_param(Kind::any), places_type = index_type();
     Extents extents({.min = 1});
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1, 4);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x", 1, 4);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()), 0);
     std::vector<Extent> index = shape;
     index[static_cast<std::size_t>(*axis < 0 ? *axis + static_cast<int>(shape.size()) : *axis)] = extents["P"];
@@ -67,12 +67,12 @@ class Embedding : public IndexOp {
     Extents extents({.min = 1});
     const Expr V = extents["V"], D = extents["D"];
     extents.without_facts();
-    const std::vector<Extent> ids = extents.shape("ids", "B,T", "the shape of ids", 0, 6);
+    const std::vector<Extent> ids = extents.shape("ids", "B,T", "shape of ids", 0, 6);
     const Tensor table = input("table", type, {V, D}), at = input("ids", places_type, ids);
     output("y", ops::embedding(table, at, places));
   }
 };
-ASHLAR_GENERATOR(Embedding, "embedding", "indexing", "y = rows of a table [V, D] by ids");
+ASHLAR_GENERATOR(Embedding, "embedding", "indexing", "y = the rows of a table [V, D] that ids name");
 
 class EmbeddingBag : public IndexOp {
  public:
@@ -86,14 +86,15 @@ class EmbeddingBag : public IndexOp {
     output("y", ops::embedding_bag(table, ids, places));
   }
 };
-ASHLAR_GENERATOR(EmbeddingBag, "embedding_bag", "indexing", "y(b) = the sum of the rows of a table [V, D] by ids [B, L]");
+ASHLAR_GENERATOR(EmbeddingBag, "embedding_bag", "indexing",
+                 "y(b) = the sum of the rows of a table [V, D] that row b of ids [B, L] names");
 
 class OneHot : public Op {
  public:
   OneHot() {
-    const Param<Type> places_type = index_type(), type = type_param(Kind::numbers, "type", "of y");
+    const Param<Type> places_type = index_type(), type = type_param(Kind::numbers, "type", "type of y");
     Extents extents;
-    const std::vector<Extent> ids = extents.shape("ids", "N", "the shape of ids", 0, max_rank - 1);
+    const std::vector<Extent> ids = extents.shape("ids", "N", "shape of ids", 0, max_rank - 1);
     const Expr depth = extents["D"];
     output("y", ops::one_hot(input("ids", places_type, ids), depth, type));
   }
@@ -106,7 +107,7 @@ class ScatterElements : public IndexOp {
     const Param<Type> type = type_param(Kind::numbers), places_type = index_type();
     const Param<ops::ScatterMode> mode{"mode", ops::ScatterMode::replace, "how an update is combined with the element"};
     Extents extents(*mode == ops::ScatterMode::replace ? Symbol::Facts{.min = 1} : Symbol::Facts{});
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1, 4);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x", 1, 4);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()), 0);
     std::vector<Extent> index = shape;
     index[static_cast<std::size_t>(*axis < 0 ? *axis + static_cast<int>(shape.size()) : *axis)] = extents["P"];

@@ -23,17 +23,17 @@ struct LossRow {
   {#NAME, FORMULA,         \
    [](const Tensor& x, const Tensor& t, ops::LossReduction how, double) { return Tensor(ops::NAME(x, t, how)); }}
 constexpr LossRow losses[] = {
-    ROW(binary_cross_entropy, "-(t log x + (1 - t) log(1 - x))"),
-    ROW(binary_cross_entropy_with_logits, "binary_cross_entropy of sigmoid(x)"),
-    ROW(hinge_loss, "max(0, 1 - t x)"),
-    {"huber_loss", "d^2 / 2 where d = |x - t| <= delta, else delta (d - delta / 2)",
+    ROW(binary_cross_entropy, "loss = -(t log(x) + (1 - t) log(1 - x)); x the prediction, t the target"),
+    ROW(binary_cross_entropy_with_logits, "loss = binary_cross_entropy of sigmoid(x); x the prediction"),
+    ROW(hinge_loss, "loss = max(0, 1 - t x); x the prediction, t the target"),
+    {"huber_loss", "loss = d^2 / 2 where d = |x - t| is at most delta, else delta (d - delta / 2)",
      [](const Tensor& x, const Tensor& t, ops::LossReduction how, double delta) {
        return Tensor(ops::huber_loss(x, t, delta, how));
      },
      true},
-    ROW(kl_divergence, "t (log t - x), x logarithms of probabilities"),
-    ROW(l1_loss, "|x - t|"),
-    ROW(mse_loss, "(x - t)^2"),
+    ROW(kl_divergence, "loss = t (log(t) - x); x the logarithms of the predicted probabilities, t the target"),
+    ROW(l1_loss, "loss = |x - t|; x the prediction, t the target"),
+    ROW(mse_loss, "loss = (x - t)^2; x the prediction, t the target"),
 };
 #undef ROW
 class LossOp : public Op {
@@ -41,10 +41,10 @@ class LossOp : public Op {
   explicit LossOp(const LossRow& row) {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of prediction and target");
-    const Param<ops::LossReduction> reduction{"reduction", ops::LossReduction::mean, "of the terms"};
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of prediction and target");
+    const Param<ops::LossReduction> reduction{"reduction", ops::LossReduction::mean, "how the terms are combined"};
     double delta = 1;
-    if (row.has_delta) delta = *Param<double>{"delta", 1};
+    if (row.has_delta) delta = *Param<double>{"delta", 1, "the distance from which on the loss is linear"};
     const Tensor x = input("prediction", type, shape), t = input("target", type, shape);
     output("loss", row.apply(x, t, reduction, delta));
   }
@@ -60,9 +60,9 @@ class CrossEntropyOp : public Op {
     const Expr N = extents["N"];
     Extents at_least({.min = 1});
     const Expr C = at_least["C"];
-    const Param<ops::LossReduction> reduction{"reduction", ops::LossReduction::mean, "of the rows"};
+    const Param<ops::LossReduction> reduction{"reduction", ops::LossReduction::mean, "how the losses of the rows are combined"};
     const Param<std::int64_t> ignore{"ignore", -100, "rows with this label do not count"};
-    const Param<double> smoothing{"smoothing", 0, between(0.0, 1.0), "of the target, over all labels"};
+    const Param<double> smoothing{"smoothing", 0, between(0.0, 1.0), "share of the target that is spread over all labels"};
     const Tensor logits = input("logits", type, {N, C}), labels = input("labels", labels_type, {N});
     output("loss", ops::cross_entropy(logits, labels, {.reduction = reduction, .ignore = ignore, .smoothing = smoothing}));
   }
@@ -75,8 +75,8 @@ class CosineSimilarityOp : public Op {
   CosineSimilarityOp() {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
-    const Param<double> epsilon{"epsilon", 1e-8, "the least norm"};
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x and y", 1);
+    const Param<double> epsilon{"epsilon", 1e-8, "least norm that counts"};
     const Tensor x = input("x", type, shape), y = input("y", type, shape);
     output("similarity", ops::cosine_similarity(x, y, epsilon));
   }

@@ -28,7 +28,7 @@ class Sort : public Op {
   Sort() {
     const Param<Type> type = type_param(Kind::numbers);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1, 4);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x", 1, 4);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
     const Param<bool> descending{"descending", false, "the largest element first"};
     const Param<ops::SortBy> by{"by", ops::SortBy::counting,
@@ -50,13 +50,13 @@ ASHLAR_GENERATOR(Sort<true>, "argsort", "order", "index = the indices that sort 
 class TopKOp : public Op {
  public:
   TopKOp() {
-    const Param<Type> type{"type", f32, {{f32, f16, bf16, i8, i16, i32, u8, u16, u32}}, "of the elements"},
+    const Param<Type> type{"type", f32, {{f32, f16, bf16, i8, i16, i32, u8, u16, u32}}, "type of the elements"},
         index_type{"index_type", i64, {{i32, i64, u32, u64}}, "type of the indices"};
-    const Param<int> k{"k", 4, between(1, 256), "how many"};
+    const Param<int> k{"k", 4, between(1, 256), "how many elements"};
     Extents extents({.min = *k, .max = 2147483647});
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x; the axis has at least k elements", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x; the axis has at least k elements", 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
-    const Param<bool> largest{"largest", true, "the largest elements, or the smallest"};
+    const Param<bool> largest{"largest", true, "the largest elements; false: the smallest"};
     const ops::TopK t = ops::topk(input("x", type, shape), k, axis, largest, index_type);
     output("y", t.result);
     output("index", t.index);
@@ -84,7 +84,7 @@ class Running : public ChainedOp {
   explicit Running(const RunningRow& row) {
     const Param<Type> type = type_param(Kind::numbers);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x and y", 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
     const Param<bool> exclusive{"exclusive", false, "exclude the element itself"},
         reverse{"reverse", false, "from the end to the beginning"};
@@ -98,13 +98,14 @@ class ResizeOp : public Op {
  public:
   ResizeOp() {
     const Param<Type> type = type_param(Kind::numbers);
-    const Param<ops::ResizeMode> mode{"mode", ops::ResizeMode::linear, "linear over two dimensions is bilinear"};
-    const Param<ops::ResizePlaces> places{"places", ops::ResizePlaces::half_pixel, "the position in x of element i of y"};
-    const Param<double> a{"a", -0.75, "of mode=cubic"};
+    const Param<ops::ResizeMode> mode{"mode", ops::ResizeMode::linear,
+                                      "how values between elements are computed; linear over two dimensions is bilinear"};
+    const Param<ops::ResizePlaces> places{"places", ops::ResizePlaces::half_pixel, "which position of x element i of y has"};
+    const Param<double> a{"a", -0.75, "coefficient of mode=cubic"};
     Extents extents({.min = 1});
-    const std::vector<Extent> shape = extents.shape("shape", "N,C,H,W", "of x", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "N,C,H,W", "shape of x", 1);
     const int rank = static_cast<int>(shape.size());
-    const AxesParam axes("axes", rank >= 2 ? "-2,-1" : "-1", rank, "that are resized");
+    const AxesParam axes("axes", rank >= 2 ? "-2,-1" : "-1", rank, "axes that are resized");
     std::vector<int> dims = *axes;
     if (dims.empty())
       for (int d = 0; d < rank; ++d) dims.push_back(d);
@@ -114,7 +115,7 @@ class ResizeOp : public Op {
       for (std::size_t d = 1; d < dims.size(); ++d) fallback += ",O" + std::to_string(d);
     }
     const int count = static_cast<int>(dims.size());
-    const std::vector<Extent> to = extents.shape("to", fallback.c_str(), "the extents of the axes in y", count, count);
+    const std::vector<Extent> to = extents.shape("to", fallback.c_str(), "extents of these axes in y", count, count);
     std::vector<ops::ResizeTo> all;
     for (std::size_t d = 0; d < dims.size(); ++d) all.emplace_back(dims[d], to[d].end());
     output("y", ops::resize(input("x", type, shape), all, {.mode = mode, .places = places, .a = a}));

@@ -194,7 +194,8 @@ AxesParam::AxesParam(const char* name, const char* fallback, int rank, const cha
 
 Param<int> axis_param(int rank, int fallback, const char* name) {
   if (fallback >= rank || fallback < -rank) fallback = rank == 0 ? 0 : -1;
-  return {name, fallback, between(rank == 0 ? 0 : -rank, rank == 0 ? 0 : rank - 1), "negative numbers count from the end"};
+  return {name, fallback, between(rank == 0 ? 0 : -rank, rank == 0 ? 0 : rank - 1),
+          "a dimension; negative numbers count from the end"};
 }
 
 // ---- paddings --------------------------------------------------------------------------------------------------------------
@@ -230,7 +231,7 @@ LayoutParam::LayoutParam(int dimensions, bool blocked) : dimensions_(dimensions)
   std::vector<std::string> names{first, last};
   if (blocked)
     for (const char* block : {"4", "8", "16", "32"}) names.push_back(first + block + "c");
-  detail::ParamEntry entry({"layout", "name", first, "of x and the result", names, {}});
+  detail::ParamEntry entry({"layout", "name", first, "layout of x and the result", names, {}});
   if (!entry.asked()) return;
   const auto found = std::find(names.begin(), names.end(), *entry.asked());
   if (found == names.end()) {

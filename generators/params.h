@@ -26,7 +26,7 @@ namespace ashlar::generators {
 // ---- type=f16 --------------------------------------------------------------------------------------------------------------
 
 enum class Kind { floats, numbers, integers, booleans, any };
-Param<Type> type_param(Kind, const char* name = "type", const char* doc = "of the elements");
+Param<Type> type_param(Kind, const char* name = "type", const char* doc = "type of the elements");
 const char* text(Kind);  // "floating types"
 bool takes(Kind, Type);
 

@@ -17,8 +17,9 @@ class Pool : public ChainedOp {
     Extents extents;
     const Expr N = extents["N"], C = extents["C"];
     const std::vector<Extent> image_sides = sides(extents, n);
-    const NumbersParam window("window", n, 2, 1, ""), stride("stride", n, 0, 0, "0: as the window"),
-        dilation("dilation", n, 1, 1, "of the window");
+    const NumbersParam window("window", n, 2, 1, "extents of the window"),
+        stride("stride", n, 0, 0, "elements from one window to the next; 0: the window's extents"),
+        dilation("dilation", n, 1, 1, "distance between neighbors within the window");
     const PaddingParam padding(n, "0", false);
     const Param<bool> ceil{"ceil", false, "the last window may extend past the end"};
     ops::PoolOptions<Dims> o;
@@ -78,7 +79,7 @@ class AdaptivePool2d : public Op {
     const Param<Type> type = type_param(largest ? Kind::numbers : Kind::floats);
     Extents extents({.min = 1});
     const Expr N = extents["N"], C = extents["C"], H = extents["H"], W = extents["W"];
-    const NumbersParam to("to", 2, 7, 1, "the extents of the result");
+    const NumbersParam to("to", 2, 7, 1, "extents of the result");
     const Tensor x = input("x", type, {N, C, H, W});
     const Expr rows = ir::index(to[0]), columns = ir::index(to[1]);
     output("y", largest ? Tensor(ops::adaptive_max_pool2d(x, rows, columns))

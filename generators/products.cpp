@@ -9,7 +9,8 @@ namespace {
 // The parameters that all of them have, in the order of --help.
 class ProductOp : public ChainedOp {
  protected:
-  const Param<Type> type = type_param(Kind::numbers, "type", "of the operands; integers give i32, wider ones their own");
+  const Param<Type> type =
+      type_param(Kind::numbers, "type", "type of the operands; sums of integers have type i32, or their own if that is wider");
   Extents extents;
 
   std::vector<Extent> matrix(const Expr& rows, const Expr& columns, bool transposed) {
@@ -33,9 +34,9 @@ ASHLAR_GENERATOR(Matmul, "matmul", "products", "C = A B; A [M, K], B [K, N]");
 class BatchMatmul : public ProductOp {
  public:
   BatchMatmul() {
-    const std::vector<Extent> batch_a = extents.shape("batch_a", "B", "the batches of A; an extent of 1 meets any other", 0, 4),
+    const std::vector<Extent> batch_a = extents.shape("batch_a", "B", "batches of A; an extent of 1 broadcasts", 0, 4),
                               batch_b = extents.shape("batch_b", extents.written("batch_a").c_str(),
-                                                      "the batches of B; left out: those of A", 0, 4);
+                                                      "batches of B; left out: those of A", 0, 4);
     const Expr M = extents["M"], N = extents["N"], K = extents["K"];
     const Param<bool> transpose_a{"transpose_a", false, "A is [.., K, M]"},
         transpose_b{"transpose_b", false, "B is [.., N, K]"};
@@ -56,10 +57,10 @@ ASHLAR_GENERATOR(BatchMatmul, "batch_matmul", "products", "C(b) = A(b) B(b); A [
 class Dense : public ProductOp {
  public:
   Dense() {
-    std::vector<Extent> shape = extents.shape("rows", "M", "the shape of x but its last extent, I", 1, 6);
+    std::vector<Extent> shape = extents.shape("rows", "M", "shape of x without its last extent, I", 1, 6);
     const Expr I = extents["I"], O = extents["O"];
     const Param<bool> transpose_b{"transpose_b", false, "W is [O, I], as in PyTorch"},
-        with_bias{"bias", true, "from a bias [O]"};
+        with_bias{"bias", true, "add a bias [O]"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     shape.emplace_back(I);
     const Tensor x = input("x", type, shape), W = input("W", type, matrix(I, O, transpose_b));
@@ -89,7 +90,7 @@ class Gemm : public ChainedOp {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
     const Expr M = extents["M"], N = extents["N"], K = extents["K"];
-    const std::vector<Extent> of_c = extents.shape("c", "M,N", "the shape of C, which broadcasts to the product", 0, 2);
+    const std::vector<Extent> of_c = extents.shape("c", "M,N", "shape of C, which broadcasts to the product", 0, 2);
     const Param<bool> transpose_a{"transpose_a", false, "A is [K, M]"}, transpose_b{"transpose_b", false, "B is [N, K]"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor A = input("A", type, transpose_a ? std::vector<Extent>{K, M} : std::vector<Extent>{M, K}),

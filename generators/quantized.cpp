@@ -21,11 +21,11 @@ template <bool forwards>
 class Quantize : public QuantizedOp {
  public:
   Quantize() {
-    const Param<Type> to = byte_type("type", i8, forwards ? "of y" : "of q");
+    const Param<Type> to = byte_type("type", i8, forwards ? "type of y" : "type of q");
     Type from = f32;
-    if (forwards) from = *type_param(Kind::floats, "from", "of x");
+    if (forwards) from = *type_param(Kind::floats, "from", "type of x");
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x and y", 1);
     const Param<bool> channels{"per_channel", false, "scale and zero are vectors over the axis"};
     const Param<int> axis = axis_param(static_cast<int>(shape.size()), 0);
     const int d = *axis < 0 ? *axis + static_cast<int>(shape.size()) : *axis;
@@ -37,28 +37,28 @@ class Quantize : public QuantizedOp {
   }
 };
 ASHLAR_GENERATOR(Quantize<true>, "quantize", "quantized", "y = saturate(round(x / scale) + zero)");
-ASHLAR_GENERATOR(Quantize<false>, "dequantize", "quantized", "y = scale (q - zero), of f32");
+ASHLAR_GENERATOR(Quantize<false>, "dequantize", "quantized", "y = scale (q - zero), in f32");
 
 class QuantizeDynamic : public Op {
  public:
   QuantizeDynamic() {
-    const Param<Type> type{"type", f32, {{f32}}, "of x"};
+    const Param<Type> type{"type", f32, {{f32}}, "type of x"};
     Extents extents;
-    const ops::DynamicQuantized q = ops::quantize_dynamic(input("x", type, extents.shape("shape", "M,N", "of x and y")));
+    const ops::DynamicQuantized q = ops::quantize_dynamic(input("x", type, extents.shape("shape", "M,N", "shape of x and y")));
     output("y", q.result);
     output("scale", q.scale);
     output("zero", q.zero);
   }
 };
 ASHLAR_GENERATOR(QuantizeDynamic, "quantize_dynamic", "quantized",
-                 "y, scale, zero = bytes whose scale covers all that is in x, and 0");
+                 "y, scale, zero = x as bytes, with a scale whose range covers all elements of x and 0");
 
 class Requantize : public QuantizedOp {
  public:
   Requantize() {
-    const Param<Type> type = byte_type("type", i8, "of y");
+    const Param<Type> type = byte_type("type", i8, "type of y");
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of acc and y", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of acc and y", 1);
     const Param<bool> channels{"per_channel", false, "multiplier, shift and zero are vectors over the axis"};
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
     const Extent over = shape[static_cast<std::size_t>(*axis < 0 ? *axis + static_cast<int>(shape.size()) : *axis)];
@@ -75,9 +75,9 @@ ASHLAR_GENERATOR(Requantize, "requantize", "quantized",
 class RequantizeByScale : public QuantizedOp {
  public:
   RequantizeByScale() {
-    const Param<Type> type = byte_type("type", i8, "of y");
+    const Param<Type> type = byte_type("type", i8, "type of y");
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of acc and y", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of acc and y", 1);
     const Param<bool> channels{"per_channel", false, "scale and zero are vectors over the axis"};
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
     const Extent over = shape[static_cast<std::size_t>(*axis < 0 ? *axis + static_cast<int>(shape.size()) : *axis)];
@@ -92,10 +92,10 @@ ASHLAR_GENERATOR(RequantizeByScale, "requantize_by_scale", "quantized", "y = sat
 class QuantizedMatmul : public QuantizedOp {
  public:
   QuantizedMatmul() {
-    const Param<Type> type = byte_type("type", u8, "of a"), b_type = byte_type("b_type", i8, "of b");
+    const Param<Type> type = byte_type("type", u8, "type of a"), b_type = byte_type("b_type", i8, "type of b");
     Extents extents;
     const Expr M = extents["M"], N = extents["N"], K = extents["K"];
-    const Param<bool> transpose_b{"transpose_b", false, "b is [N, K]"}, with_bias{"bias", false, "from a bias [N] of i32"},
+    const Param<bool> transpose_b{"transpose_b", false, "b is [N, K]"}, with_bias{"bias", false, "add a bias [N] of i32"},
         zeros{"zeros", true, "subtract a_zero and b_zero"}, columns{"per_channel", false, "b_zero is a vector [N]"};
     const Chain epilogue(Chain::Place::epilogue);
     const Tensor a = input("a", type, {M, K}),
@@ -114,15 +114,16 @@ ASHLAR_GENERATOR(QuantizedMatmul, "quantized_matmul", "quantized", "y = sum of (
 class QuantizedConv2d : public QuantizedOp {
  public:
   QuantizedConv2d() {
-    const Param<Type> type = byte_type("type", u8, "of x"), w_type = byte_type("w_type", i8, "of w");
+    const Param<Type> type = byte_type("type", u8, "type of x"), w_type = byte_type("w_type", i8, "type of w");
     const LayoutParam layout(2);
     Extents extents;
     const Expr N = extents["N"], C = extents[layout.blocked() ? "CB" : "C"], O = extents[layout.blocked() ? "OB" : "O"];
     const std::vector<Extent> image_sides = sides(extents, 2);
-    const NumbersParam window("window", 2, 3, 1, "the extents of w over the image");
-    const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
+    const NumbersParam window("window", 2, 3, 1, "extents of the window");
+    const NumbersParam stride("stride", 2, 1, 1, "elements from one window to the next"),
+        dilation("dilation", 2, 1, 1, "distance between neighbors within the window");
     const PaddingParam padding(2);
-    const Param<bool> with_bias{"bias", true, "from a bias of i32 for each channel"},
+    const Param<bool> with_bias{"bias", true, "add a bias of i32 for each channel"},
         zeros{"zeros", true, "subtract x_zero and w_zero"}, channels{"per_channel", false, "w_zero is a vector [O]"};
     const Chain epilogue(Chain::Place::epilogue);
     require(!channels || !layout.blocked(), "per_channel", "false in a blocked layout");
@@ -143,15 +144,15 @@ ASHLAR_GENERATOR(QuantizedConv2d, "quantized_conv2d", "quantized", "y = (x - x_z
 class QuantizedDepthwise : public QuantizedOp {
  public:
   QuantizedDepthwise() {
-    const Param<Type> type = byte_type("type", u8, "of x"), w_type = byte_type("w_type", i8, "of w");
+    const Param<Type> type = byte_type("type", u8, "type of x"), w_type = byte_type("w_type", i8, "type of w");
     const LayoutParam layout(2, false);
     Extents extents;
     const Expr N = extents["N"], C = extents["C"];
     const std::vector<Extent> image_sides = sides(extents, 2);
-    const NumbersParam window("window", 2, 3, 1, "the extents of w over the image");
-    const NumbersParam stride("stride", 2, 1, 1, "");
+    const NumbersParam window("window", 2, 3, 1, "extents of the window");
+    const NumbersParam stride("stride", 2, 1, 1, "elements from one window to the next");
     const PaddingParam padding(2);
-    const Param<bool> with_bias{"bias", true, "from a bias [C] of i32"},
+    const Param<bool> with_bias{"bias", true, "add a bias [C] of i32"},
         channels{"per_channel", false, "w_zero is a vector [C]"};
     const Chain epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, image(N, C, image_sides, layout));
@@ -176,7 +177,7 @@ ASHLAR_GENERATOR(QuantizedDepthwise, "quantized_depthwise_conv2d", "quantized",
 
 class Int4Op : public QuantizedOp {
  protected:
-  const Param<Type> w_type{"w_type", i4, {{i4, u4}}, "of W"};
+  const Param<Type> w_type{"w_type", i4, {{i4, u4}}, "type of W"};
   const Param<int> group{"group", 32, between(1, 1 << 16), "neighbors in a row of W that share a scale"};
   Extents extents;
   const Expr N = extents["N"], G = extents["G"];  // G groups in a row
@@ -194,12 +195,12 @@ class Int4Dequantize : public Int4Op {
     output("y", ops::int4_dequantize(w, s, z, group));
   }
 };
-ASHLAR_GENERATOR(Int4Dequantize, "int4_dequantize", "quantized", "y = scale (W - zero), of f32; K = G group");
+ASHLAR_GENERATOR(Int4Dequantize, "int4_dequantize", "quantized", "y = scale (W - zero), in f32; K = G * group");
 
 class Int4MatmulOp : public Int4Op {
  public:
   Int4MatmulOp() {
-    const Param<Type> type = type_param(Kind::floats, "type", "of x and y");
+    const Param<Type> type = type_param(Kind::floats, "type", "type of x and y");
     const Expr M = extents["M"];
     const Chain epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, {M, K}), w = W(), s = scale(), z = zero();
@@ -207,32 +208,33 @@ class Int4MatmulOp : public Int4Op {
     output("y", finish(epilogue, y.sum, y.result, {type, {1}}));
   }
 };
-ASHLAR_GENERATOR(Int4MatmulOp, "int4_matmul", "quantized", "y = x W'; x [M, K] of floats, W [N, K] of 4 bits, K = G group");
+ASHLAR_GENERATOR(Int4MatmulOp, "int4_matmul", "quantized", "y = x W'; x [M, K] of floats, W [N, K] of 4 bits, K = G * group");
 
 class Int4GemvOp : public Int4Op {
  public:
   Int4GemvOp() {
-    const Param<Type> type = byte_type("type", i8, "of x");
+    const Param<Type> type = byte_type("type", i8, "type of x");
     const Chain epilogue(Chain::Place::epilogue);
     const Tensor w = W(), s = scale(), z = zero(), x = input("x", type, {K});
     const Tensor y = ops::int4_gemv(w, s, x, scalar("x_scale", f32), group, z);
     output("y", finish(epilogue, y, y, {f32, {0}}));
   }
 };
-ASHLAR_GENERATOR(Int4GemvOp, "int4_gemv", "quantized", "y = x_scale W x; x [K] of bytes, W [N, K] of 4 bits, K = G group");
+ASHLAR_GENERATOR(Int4GemvOp, "int4_gemv", "quantized", "y = x_scale W x; x [K] of bytes, W [N, K] of 4 bits, K = G * group");
 
 class Int4Conv2d : public ChainedOp {
  public:
   Int4Conv2d() {
-    const Param<Type> type = type_param(Kind::floats, "type", "of x and y");
+    const Param<Type> type = type_param(Kind::floats, "type", "type of x and y");
     const LayoutParam layout(2, false);
     Extents extents;
     const Expr N = extents["N"], C = extents["C"], O = extents["O"];
     const std::vector<Extent> image_sides = sides(extents, 2);
-    const NumbersParam window("window", 2, 3, 1, "the extents of w over the image");
-    const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
+    const NumbersParam window("window", 2, 3, 1, "extents of the window");
+    const NumbersParam stride("stride", 2, 1, 1, "elements from one window to the next"),
+        dilation("dilation", 2, 1, 1, "distance between neighbors within the window");
     const PaddingParam padding(2);
-    const Param<bool> with_bias{"bias", true, "plus a bias [O]"};
+    const Param<bool> with_bias{"bias", true, "add a bias [O]"};
     const Chain epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, image(N, C, image_sides, layout)),
                  w = input("w", i4, weights(O, C, as_extents(window.of<2>()), layout)), s = input("scale", f32, {O}),

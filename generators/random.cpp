@@ -23,15 +23,15 @@ struct RandomRow {
   Tensor (*apply)(const Shape&, const Operand& first, const Operand& second, const ops::RandomOptions&);
 };
 constexpr RandomRow randoms[] = {
-    {"random_bits", "y = words of 32 bits", nullptr, nullptr,
+    {"random_bits", "y = random words of 32 bits", nullptr, nullptr,
      [](const Shape& s, const Operand&, const Operand&, const ops::RandomOptions& o) {
        return Tensor(ops::random_bits(s, o));
      }},
-    {"random_normal", "y = normal numbers", "mean", "deviation",
+    {"random_normal", "y = normally distributed numbers", "mean", "deviation",
      [](const Shape& s, const Operand& a, const Operand& b, const ops::RandomOptions& o) {
        return Tensor(ops::random_normal(s, a, b, o));
      }},
-    {"random_uniform", "y = uniform numbers from low up to high", "low", "high",
+    {"random_uniform", "y = uniformly distributed numbers from low up to high", "low", "high",
      [](const Shape& s, const Operand& a, const Operand& b, const ops::RandomOptions& o) {
        return Tensor(ops::random_uniform(s, a, b, o));
      }},
@@ -40,7 +40,7 @@ class Random : public RandomOp {
  public:
   explicit Random(const RandomRow& row) {
     Extents extents;
-    const Shape shape = Shape::of(extents.shape("shape", "M,N", "of y"));
+    const Shape shape = Shape::of(extents.shape("shape", "M,N", "shape of y"));
     const ops::RandomOptions o = options();
     if (!row.first) {
       output("y", row.apply(shape, 0, 0, o));
@@ -70,7 +70,7 @@ class DropoutOp : public RandomOp {
   DropoutOp() {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y");
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x and y");
     const Param<double> p{"p", 0.1, between(0.0, 0.999999), "the probability that an element is dropped"};
     const Param<bool> with_mask{"mask", false, "also output which elements are kept"};
     const Tensor x = input("x", type, shape);

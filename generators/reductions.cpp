@@ -34,8 +34,8 @@ class Reduce : public ChainedOp {
   explicit Reduce(const ReduceRow& row) {
     const Param<Type> type = type_param(row.types);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x");
-    const AxesParam axes("axes", "-1", static_cast<int>(shape.size()), "that are reduced");
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x");
+    const AxesParam axes("axes", "-1", static_cast<int>(shape.size()), "axes that are reduced");
     const Param<bool> keep_dims{"keep_dims", false, "the reduced dimensions stay, with extent 1"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, shape);
@@ -52,8 +52,8 @@ class Moment : public Op {
   Moment() {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1);
-    const AxesParam axes("axes", "-1", static_cast<int>(shape.size()), "that are reduced");
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x", 1);
+    const AxesParam axes("axes", "-1", static_cast<int>(shape.size()), "axes that are reduced");
     const Param<bool> keep_dims{"keep_dims", false, "the reduced dimensions stay, with extent 1"};
     const Param<int> correction{
         "correction", 1, {{0, 1}}, "subtracted from the number of elements: 1 for a sample, 0 for a population"};
@@ -71,7 +71,7 @@ class ArgExtreme : public Op {
   ArgExtreme() {
     const Param<Type> type = type_param(Kind::numbers);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x", 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
     const Param<bool> keep_dims{"keep_dims", false, "the axis stays, with extent 1"},
         values{"values", false, "also output the elements"};

@@ -27,7 +27,7 @@ class Softmax : public ChainedOp {
   explicit Softmax(const SoftmaxRow& row) {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x and y", 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()));
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, shape);
@@ -44,7 +44,7 @@ class NormOp : public ChainedOp {
   const Param<Type> type = type_param(Kind::floats);
 };
 struct Affine {  // y = normalized x scale + shift
-  Param<bool> scale{"scale", true, "multiply by a number for each"}, shift{"shift", true, "add a number for each"};
+  Param<bool> scale{"scale", true, "multiply by an input `scale`"}, shift{"shift", true, "add an input `shift`"};
   Param<double> epsilon{"epsilon", 1e-5, "added to the variance"};
 };
 
@@ -52,7 +52,7 @@ class LayerNorm : public NormOp {
  public:
   LayerNorm() {
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x and y", 1);
     const int rank = std::max<int>(1, static_cast<int>(shape.size()));
     const Param<int> dims{"dims", 1, between(1, rank), "the last dimensions, normalized together"};
     const Affine affine;
@@ -65,14 +65,15 @@ class LayerNorm : public NormOp {
            apply(epilogue, ops::layer_norm(apply(prologue, x), scale, shift, *affine.epsilon, dims), {type, {x.rank() - 1}}));
   }
 };
-ASHLAR_GENERATOR(LayerNorm, "layer_norm", "norms", "y = (x - mean) / sqrt(variance + epsilon) scale + shift, of each row");
+ASHLAR_GENERATOR(LayerNorm, "layer_norm", "norms",
+                 "y = (x - mean) / sqrt(variance + epsilon) * scale + shift, with the moments of each row");
 
 class RmsNorm : public NormOp {
  public:
   RmsNorm() {
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
-    const Param<bool> with_scale{"scale", true, "multiply by a number for each"};
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x and y", 1);
+    const Param<bool> with_scale{"scale", true, "multiply by an input `scale`"};
     const Param<double> epsilon{"epsilon", 1e-6, "added to the mean of the squares"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, shape);
@@ -80,14 +81,14 @@ class RmsNorm : public NormOp {
     output("y", apply(epilogue, ops::rms_norm(apply(prologue, x), scale, *epsilon), {type, {x.rank() - 1}}));
   }
 };
-ASHLAR_GENERATOR(RmsNorm, "rms_norm", "norms", "y = x / sqrt(mean of x^2 + epsilon) scale, of each row");
+ASHLAR_GENERATOR(RmsNorm, "rms_norm", "norms", "y = x / sqrt(mean of x^2 + epsilon) * scale, with the mean of each row");
 
 template <bool training>
 class BatchNorm : public NormOp {
  public:
   BatchNorm() {
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "N,C,H,W", "of x and y", 2);
+    const std::vector<Extent> shape = extents.shape("shape", "N,C,H,W", "shape of x and y", 2);
     const Param<int> channel = axis_param(static_cast<int>(shape.size()), 1, "channel");
     const Affine affine;
     const Chain epilogue(Chain::Place::epilogue);
@@ -104,7 +105,7 @@ class BatchNorm : public NormOp {
   }
 };
 ASHLAR_GENERATOR(BatchNorm<false>, "batch_norm", "norms",
-                 "y = (x - mean) / sqrt(variance + epsilon) scale + shift, numbers for each channel");
+                 "y = (x - mean) / sqrt(variance + epsilon) * scale + shift, with given moments of each channel");
 ASHLAR_GENERATOR(BatchNorm<true>, "batch_norm_training", "norms", "y = batch_norm with the mean and variance of the batch");
 
 template <bool each_channel>
@@ -113,9 +114,9 @@ class GroupNorm : public NormOp {
   GroupNorm() {
     Extents extents;
     const std::vector<Extent> shape =
-        extents.shape("shape", each_channel ? "N,C,H,W" : "N,32,H,W", "of x and y", each_channel ? 3 : 2);
+        extents.shape("shape", each_channel ? "N,C,H,W" : "N,32,H,W", "shape of x and y", each_channel ? 3 : 2);
     int groups = 1;
-    if (!each_channel) groups = *Param<int>{"groups", 8, between(1, 1 << 20), "of channels, a number"};
+    if (!each_channel) groups = *Param<int>{"groups", 8, between(1, 1 << 20), "groups of channels"};
     const Affine affine;
     const Chain epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, shape);
@@ -132,9 +133,9 @@ class GroupNorm : public NormOp {
   }
 };
 ASHLAR_GENERATOR(GroupNorm<false>, "group_norm", "norms",
-                 "y = (x - mean) / sqrt(variance + epsilon) scale + shift, of each group of channels");
+                 "y = (x - mean) / sqrt(variance + epsilon) * scale + shift, with the moments of each group of channels");
 ASHLAR_GENERATOR(GroupNorm<true>, "instance_norm", "norms",
-                 "y = (x - mean) / sqrt(variance + epsilon) scale + shift, of each channel of an image");
+                 "y = (x - mean) / sqrt(variance + epsilon) * scale + shift, with the moments of each channel of an image");
 
 }  // namespace
 

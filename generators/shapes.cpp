@@ -18,7 +18,7 @@ class Transpose : public Op {
   Transpose() {
     const Param<Type> type = type_param(Kind::any);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x");
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x");
     const int rank = static_cast<int>(shape.size());
     const AxesParam order("order", "all", rank, "dimension d of y is dimension order[d] of x; all: reversed");
     std::vector<int> from = *order;
@@ -43,7 +43,7 @@ class Copy : public Op {
   Copy() {
     const Param<Type> type = type_param(Kind::any);
     Extents extents;
-    output("y", ops::copy(input("x", type, extents.shape("shape", "M,N", "of x and y"))));
+    output("y", ops::copy(input("x", type, extents.shape("shape", "M,N", "shape of x and y"))));
   }
 };
 ASHLAR_GENERATOR(Copy, "copy", "shapes", "y = x, which may have any strides");
@@ -53,8 +53,8 @@ class Reshape : public Op {
   Reshape() {
     const Param<Type> type = type_param(Kind::any);
     Extents extents;
-    const std::vector<Extent> of_x = extents.shape("shape", "M,N", "of x"),
-                              of_y = extents.shape("to", "M*N", "of y, with as many elements as x");
+    const std::vector<Extent> of_x = extents.shape("shape", "M,N", "shape of x"),
+                              of_y = extents.shape("to", "M*N", "shape of y, with as many elements as x");
     const std::vector<Expr> from = ends(of_x), to = ends(of_y);
     const Expr elements = product(from, 0, from.size()), found = product(to, 0, to.size());
     if (!ops::detail::same_extent(elements, found)) {
@@ -106,7 +106,7 @@ ASHLAR_GENERATOR(Reshape, "reshape", "shapes", "y = the elements of x in row-maj
 // One operand, one axis.
 class AxisOp : public Op {
  protected:
-  explicit AxisOp(const char* fallback = "M,N") : list(extents.list("shape", fallback, "of x", 1, max_rank)) {}
+  explicit AxisOp(const char* fallback = "M,N") : list(extents.list("shape", fallback, "shape of x", 1, max_rank)) {}
   const Param<Type> type = type_param(Kind::any);
   Extents extents;
   const std::vector<std::string> list;
@@ -123,9 +123,9 @@ class Slice : public AxisOp {
  public:
   Slice() {
     constexpr std::int64_t most = std::int64_t{1} << 40;
-    const Param<std::int64_t> begin{"begin", 0, between(std::int64_t{0}, most)},
-        end{"end", 4, between(std::int64_t{0}, most), "exclusive; calls with a smaller x are refused"};
-    const Param<int> step{"step", 1, between(1, 1 << 20)};
+    const Param<std::int64_t> begin{"begin", 0, between(std::int64_t{0}, most), "first index"},
+        end{"end", 4, between(std::int64_t{0}, most), "index after the last one; calls with a smaller x are refused"};
+    const Param<int> step{"step", 1, between(1, 1 << 20), "distance between indices"};
     const Tensor from = x({.min = *end});
     const std::int64_t n = ops::detail::number_or(from.extent(dimension), *end);
     require(*begin <= *end && *end <= n, "end",
@@ -153,12 +153,11 @@ ASHLAR_GENERATOR(Roll, "roll", "shapes", "y(i) = x(i - by), wrapping around");
 class RepeatInterleave : public AxisOp {
  public:
   RepeatInterleave() {
-    const Param<int> times{"times", 2, between(1, 1 << 20)};
+    const Param<int> times{"times", 2, between(1, 1 << 20), "copies of each element"};
     output("y", ops::repeat_interleave(x(), times, dimension));
   }
 };
-ASHLAR_GENERATOR(RepeatInterleave, "repeat_interleave", "shapes",
-                 "y = x with each element repeated along an axis");
+ASHLAR_GENERATOR(RepeatInterleave, "repeat_interleave", "shapes", "y = x with each element repeated along an axis");
 
 class Split : public AxisOp {
  public:
@@ -180,13 +179,13 @@ class Concat : public Op {
  public:
   Concat() {
     const Param<Type> type = type_param(Kind::any);
-    const Param<int> parts{"parts", 2, between(1, 32), "tensors that are joined"};
+    const Param<int> parts{"parts", 2, between(1, 32), "number of tensors"};
     Extents extents;
     std::vector<std::vector<Extent>> shapes;
     for (int k = 0; k < *parts; ++k) {
       const std::string number = std::to_string(k);
       shapes.push_back(
-          extents.shape(("x" + number).c_str(), ("M" + number + ",N").c_str(), ("the shape of x" + number).c_str(), 1));
+          extents.shape(("x" + number).c_str(), ("M" + number + ",N").c_str(), ("shape of x" + number).c_str(), 1));
     }
     const Param<int> axis = axis_param(static_cast<int>(shapes[0].size()), 0);
     std::vector<Tensor> x;
@@ -200,9 +199,9 @@ class Stack : public Op {
  public:
   Stack() {
     const Param<Type> type = type_param(Kind::any);
-    const Param<int> parts{"parts", 2, between(1, 32), "tensors of one shape"};
+    const Param<int> parts{"parts", 2, between(1, 32), "number of tensors"};
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of each", 0, max_rank - 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of each tensor", 0, max_rank - 1);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()) + 1, 0);
     std::vector<Tensor> x;
     for (int k = 0; k < *parts; ++k) x.push_back(input("x" + std::to_string(k), type, shape));
@@ -216,9 +215,9 @@ class Tile : public Op {
   Tile() {
     const Param<Type> type = type_param(Kind::any);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x");
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x");
     const int rank = static_cast<int>(shape.size());
-    const NumbersParam times("times", std::max(1, rank), 2, 0, "in each dimension");
+    const NumbersParam times("times", std::max(1, rank), 2, 0, "copies along each dimension");
     std::vector<int> all;
     for (int d = 0; d < rank; ++d) all.push_back(times[static_cast<std::size_t>(d)]);
     output("y", ops::tile(input("x", type, shape), all));
@@ -230,11 +229,11 @@ class PadOp : public Op {
  public:
   PadOp() {
     const Param<Type> type = type_param(Kind::numbers);
-    const Param<ops::PadMode> mode{"mode", ops::PadMode::constant, "the elements around x"};
+    const Param<ops::PadMode> mode{"mode", ops::PadMode::constant, "elements around x"};
     Extents extents(*mode == ops::PadMode::constant ? Symbol::Facts{} : Symbol::Facts{.min = 1});
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1);
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x", 1);
     const PaddingParam padding(static_cast<int>(shape.size()), "1", false);
-    const Param<double> value{"value", 0, "of mode=constant, in the type"};
+    const Param<double> value{"value", 0, "elements around x if mode=constant"};
     std::vector<ops::Pad> all;
     for (std::size_t d = 0; d < shape.size(); ++d) all.push_back(padding[d]);
     const Type t = *type;
@@ -246,7 +245,7 @@ class PadOp : public Op {
     output("y", t.is_float() ? ops::pad(x, all, mode, *value) : ops::pad(x, all, mode, t(static_cast<std::int64_t>(*value))));
   }
 };
-ASHLAR_GENERATOR(PadOp, "pad", "shapes", "y = x with elements around it");
+ASHLAR_GENERATOR(PadOp, "pad", "shapes", "y = x with more elements around it");
 
 template <bool upper>
 class Triangle : public Op {
@@ -254,8 +253,8 @@ class Triangle : public Op {
   Triangle() {
     const Param<Type> type = type_param(Kind::numbers);
     Extents extents;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x: matrices in the last two dimensions", 2);
-    const Param<int> k{"k", 0, "the diagonal"};
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "shape of x: matrices in the last two dimensions", 2);
+    const Param<int> k{"k", 0, "diagonal; 0: the main one, above it positive"};
     const Tensor x = input("x", type, shape);
     output("y", upper ? ops::triu(x, k) : ops::tril(x, k));
   }
@@ -267,7 +266,7 @@ class PixelShuffle : public Op {
  public:
   PixelShuffle() {
     const Param<Type> type = type_param(Kind::any);
-    const Param<int> block{"block", 2, between(1, 256)};
+    const Param<int> block{"block", 2, between(1, 256), "pixels along a side of a block"};
     Extents extents;
     const Expr N = extents["N"], C = extents["C"], H = extents["H"], W = extents["W"];
     output("y", ops::pixel_shuffle(input("x", type, {N, C * (*block * *block), H, W}), block));
@@ -279,7 +278,7 @@ class PixelUnshuffle : public Op {
  public:
   PixelUnshuffle() {
     const Param<Type> type = type_param(Kind::any);
-    const Param<int> block{"block", 2, between(1, 256)};
+    const Param<int> block{"block", 2, between(1, 256), "pixels along a side of a block"};
     Extents extents;
     const Expr N = extents["N"], C = extents["C"], H = extents["H"], W = extents["W"];
     output("y", ops::pixel_unshuffle(input("x", type, {N, C, H * *block, W * *block}), block));

@@ -2,7 +2,7 @@
 // The options of the command line, and what they mean for the kernels.
 #include <array>
 #include <cstdint>
-#include <exception>
+#include <stdexcept>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,13 +33,8 @@ struct Settings {
 };
 
 // A wrong option: the text names it.
-class UsageError : public std::exception {
- public:
-  explicit UsageError(std::string text) : text_(std::move(text)) {}
-  const char* what() const noexcept override { return text_.c_str(); }
-
- private:
-  std::string text_;
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 // Reads the command line. Where it asks for help, the help is in `help` and nothing else is set.

@@ -35,6 +35,26 @@ Tensor gates_of(const char* name, const Tensor& x, const Tensor& W, const Tensor
       },
       where);
 }
+// What all units of a sequence share: x is [T, ..., I], and the state before and after each step [T + 1, ..., H].
+struct Sequence {
+  Type type, wide;
+  int last;
+  Expr T, H;
+  Axis k;
+  Shape state;
+};
+Sequence sequence(const Tensor& x, const Tensor& W, Where where) {
+  const Type type = x.type(where);
+  const int last = x.rank(where) - 1;
+  const Expr T = x.extent(0, where), H = W.extent(2, where);
+  return {type,
+          accumulator(type),
+          last,
+          T,
+          H,
+          Axis("k", Operand(H, where), where),
+          x.shape(where).with(0, T + 1, where).with(last, H, where)};
+}
 
 }  // namespace
 
@@ -69,13 +89,9 @@ LstmCell lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c, const Tens
 Lstm lstm(const Tensor& x, const Tensor& W, const Tensor& U, const Tensor& b, Where where) {
   expect_weights("lstm", x, W, U, 4, where);
   expect_bias("lstm", "b", b, W, where);
-  const Type type = x.type(where), wide = accumulator(type);
-  const int last = x.rank(where) - 1;
-  const Expr T = x.extent(0, where), H = W.extent(2, where);
-  const Axis k{"k", Operand(H, where), where};
+  const auto [type, wide, last, T, H, k, state] = sequence(x, W, where);
   Lstm s;
   s.xw = gates_of("lstm_xw", x, W, b, wide, where);
-  const Shape state = x.shape(where).with(0, T + 1, where).with(last, H, where);
   auto [c, h] = recur(
       "lstm_state", state, Along{0}, Lag{1}, [&](Indices) { return values(wide(0), wide(0)); },
       [&](const Prior& before, Indices i) {
@@ -126,15 +142,11 @@ Gru gru(const Tensor& x, const Tensor& W, const Tensor& U, const Tensor& b, cons
   expect_weights("gru", x, W, U, 3, where);
   expect_bias("gru", "b", b, W, where);
   expect_bias("gru", "d", d, W, where);
-  const Type type = x.type(where), wide = accumulator(type);
-  const int last = x.rank(where) - 1;
-  const Expr T = x.extent(0, where), H = W.extent(2, where);
-  const Axis k{"k", Operand(H, where), where};
+  const auto [type, wide, last, T, H, k, state] = sequence(x, W, where);
   Gru s;
   s.xw = gates_of("gru_xw", x, W, b, wide, where);
   s.hidden = recur(
-      "gru_state", x.shape(where).with(0, T + 1, where).with(last, H, where), Along{0}, Lag{1},
-      [&](Indices) { return wide(0); },
+      "gru_state", state, Along{0}, Lag{1}, [&](Indices) { return wide(0); },
       [&](const Prior& before, Indices i) {
         s.hu = compute(
             "gru_hu", s.xw.shape(where).with(0, Range{ir::index(1), T + 1}, where),

@@ -99,6 +99,28 @@ std::map<Id, Tile> products_of_strips(Draft& d, const Group& g) {
   return strips;
 }
 
+// Reductions of rows, in strips along one dimension of the leader. `rows_in_strip(stage, variable of the rows)` is how many
+// rows a strip has; 0 for a stage that takes no part.
+template <class F>
+std::map<Id, Tile> strips_of_rows(Draft& d, const Group& g, F rows_in_strip) {
+  std::map<Id, Tile> strips;
+  int dim = -1;
+  for (const Id id : g.members) {
+    const ir::Stage& s = d.stage(id);
+    const auto dims = spatial_of(s);
+    if (d.family(id).family != Family::row_reduction || dims.empty() || bounds_terms(s, dims.back().id)) continue;
+    const std::int64_t rows = rows_in_strip(s, dims.back().id);
+    if (rows == 0) continue;
+    const Follow& row = g.follows.at(id).back();
+    if (row.dim < 0 || row.scale != 1 || row.lo != 0 || row.hi != 0 || (dim >= 0 && row.dim != dim)) continue;
+    dim = row.dim;
+    Tile t;
+    t.columns = t.rows = static_cast<int>(dims.size()) - 1, t.rows_by = t.columns_by = rows;
+    strips.emplace(id, t);
+  }
+  return strips;
+}
+
 // A sum over a row of the leader that keeps its order, with a function in each term: rows are lanes, and each lane adds its
 // terms in order, although its loads are gathers.
 //
@@ -106,28 +128,13 @@ std::map<Id, Tile> products_of_strips(Draft& d, const Group& g) {
 //     total = sum over w of exp(..)   a lane a row
 //     for ii                          what needs one row of it
 std::map<Id, Tile> costly_sums_of_strips(Draft& d, const Group& g) {
-  std::map<Id, Tile> strips;
-  int dim = -1;
-  for (const Id id : g.members) {
-    const ir::Stage& s = d.stage(id);
-    const auto dims = spatial_of(s);
-    if (d.family(id).family != Family::row_reduction || regroups(d, s) || s.values.size() != 1 || cost_of(s) < costly_term)
-      continue;
-    const auto terms = reduce_of(s);
-    if (dims.empty() || bounds_terms(s, dims.back().id) ||
-        std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) { return d.sizes().from_data(s, k.id); }))
-      continue;
-    const Follow& row = g.follows.at(id).back();
-    const std::int64_t lanes = lanes_of(d, s), rows = d.sizes().constant_extent(s, dims.back().id).value_or(lanes);
-    if (row.dim < 0 || row.scale != 1 || row.lo != 0 || row.hi != 0 || (dim >= 0 && row.dim != dim) ||
-        std::min(lanes, rows) < 4)
-      continue;
-    dim = row.dim;
-    Tile t;
-    t.columns = static_cast<int>(dims.size()) - 1, t.rows = t.columns, t.rows_by = t.columns_by = std::min(lanes, rows);
-    strips.emplace(id, t);
-  }
-  return strips;
+  return strips_of_rows(d, g, [&](const ir::Stage& s, Id row) -> std::int64_t {
+    if (regroups(d, s) || s.values.size() != 1 || cost_of(s) < costly_term) return 0;
+    for (const ir::IterVar& k : reduce_of(s))
+      if (d.sizes().from_data(s, k.id)) return 0;
+    const std::int64_t lanes = lanes_of(d, s), rows = std::min(lanes, d.sizes().constant_extent(s, row).value_or(lanes));
+    return rows < 4 ? 0 : rows;
+  });
 }
 
 // What merging two parts costs: the operations of a reducer of the user's own.
@@ -148,27 +155,16 @@ double cost_of_merge(const ir::Stage& s) {
 //     moments[4] = merge over k of x(i, k)  a vector of partial results a row
 //     for ii                                what needs one row of it
 std::map<Id, Tile> costly_merges_of_strips(Draft& d, const Group& g) {
-  std::map<Id, Tile> strips;
-  int dim = -1;
-  for (const Id id : g.members) {
-    const ir::Stage& s = d.stage(id);
-    const auto dims = spatial_of(s);
-    if (d.family(id).family != Family::row_reduction || s.reducer.kind != ir::ReducerKind::custom || !regroups(d, s) ||
-        cost_of_merge(s) < costly_merge || lanes_of(d, s) < 4)
-      continue;
+  return strips_of_rows(d, g, [&](const ir::Stage& s, Id row) -> std::int64_t {
+    const int lanes = lanes_of(d, s);
+    if (s.reducer.kind != ir::ReducerKind::custom || !regroups(d, s) || cost_of_merge(s) < costly_merge || lanes < 4) return 0;
     const auto terms = reduce_of(s);
-    if (terms.size() != 1 || dims.empty() || bounds_terms(s, dims.back().id) || d.sizes().from_data(s, terms[0].id) ||
-        terms_beside_few(d, s) || d.sizes().extent(s, terms[0].id) < static_cast<double>(lanes_of(d, s)))
-      continue;
-    const Follow& row = g.follows.at(id).back();
-    const bool few = d.sizes().constant_extent(s, dims.back().id).value_or(merges_side_by_side) < merges_side_by_side;
-    if (row.dim < 0 || row.scale != 1 || row.lo != 0 || row.hi != 0 || (dim >= 0 && row.dim != dim) || few) continue;
-    dim = row.dim;
-    Tile t;
-    t.columns = t.rows = static_cast<int>(dims.size()) - 1, t.rows_by = t.columns_by = merges_side_by_side;
-    strips.emplace(id, t);
-  }
-  return strips;
+    if (terms.size() != 1 || d.sizes().from_data(s, terms[0].id) || terms_beside_few(d, s) ||
+        d.sizes().extent(s, terms[0].id) < static_cast<double>(lanes))
+      return 0;
+    const std::int64_t rows = merges_side_by_side;
+    return d.sizes().constant_extent(s, row).value_or(rows) < rows ? 0 : rows;
+  });
 }
 
 std::map<Id, Tile> strips_of(Draft& d, const Group& g) {

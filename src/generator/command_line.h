@@ -4,8 +4,8 @@
 // Param, such a value) is checked afterwards, in select.h.
 //
 //   gen -g matmul -o out -e object,header target=x86-64-v3 edge=128
-#include <exception>
 #include <optional>
+#include <stdexcept>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,13 +16,8 @@
 namespace ashlar::generator {
 
 // The command line asks for something that does not exist. The message lists what does; the tool exits with 2.
-class UsageError : public std::exception {
- public:
-  explicit UsageError(std::string text) : text_(std::move(text)) {}
-  const char* what() const noexcept override { return text_.c_str(); }
-
- private:
-  std::string text_;
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 struct CommandLine {

@@ -20,8 +20,8 @@ using ir::Op;
 bool has_polynomial(Op op) { return ir::is_function(op) && op != Op::rsqrt; }
 
 struct Emulated {
-  bool floats = false, doubles = false;  // of which the target has no fma
-  std::vector<std::string> stages;       // what is computed so, once each
+  bool floats = false, doubles = false;  // for which the target has no fma
+  std::vector<std::string> stages;       // the stages with such an fma, each once
 
   bool any(const Expr& e) const {
     bool found = false;

@@ -14,11 +14,11 @@ namespace ashlar::generator {
 
 using Params = std::vector<std::pair<std::string, std::string>>;
 
-// For each target, in their order, what is asked of its generator. UsageError: a target that is not among them, two values for
-// one Param of one target.
+// For each target, in order, the values that were given for its generator. UsageError: a target that is not in the list, or two
+// values for one Param of one target.
 std::vector<Params> params_of(const Params& asked, const std::vector<Target>&);
 
-// The other way round: values of every Param for each target, as few as say it. What is the same for all stands once.
+// The inverse: values of every Param for each target, as briefly as possible. A value that all targets share is given once.
 Params joined_params(const std::vector<Params>& values, const std::vector<Target>&);
 
 // For each target, in their order, the file that --replay names for it; empty where none does. Of a single target the file may

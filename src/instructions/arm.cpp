@@ -52,7 +52,7 @@ Intrinsic dot_by_lane(const char* name, const char* feature, Type ta, Type tb, W
                      Tensor a = m.read("a", ta, {4, 4}), b = m.read("b", tb, {4, 4}), c = m.accumulate("c", tc, {4, 4});
                      Axis k{"k", 4};
                      m.means(c, [&](const Var& i, const Var& j) { return sum(tc(a(i, k)) * tc(b(j, k)), k).from(c(i, j)); });
-                     // The lane is that of the second factor, but for usdot, of which there is one with the factors exchanged.
+                     // The lane belongs to the second factor, except for usdot, which also exists with exchanged factors.
                      const bool signs_differ = ta != tb;
                      const std::string text = row_by_row("<16 x i8>", "i32", [&](const std::string& n) {
                        const std::string left = "%bytes" + n;

@@ -51,7 +51,7 @@ struct Described {
   };
   std::string name;
   Where where;
-  lang::DefinitionScope scope;  // what is said in a description is forgotten with it
+  lang::DefinitionScope scope;  // definitions of a description end with it
   std::vector<Tile> tiles;
   std::vector<Parameter> parameters;
   std::vector<Text> emits, waits;

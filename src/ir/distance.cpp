@@ -100,7 +100,7 @@ Apart::Apart(const std::vector<Expr>& known) {
   settle();
 }
 
-// A maximum that is at least something, of which one operand is less: the other one is at least that.
+// If a maximum is at least x and one of its operands is less than x, the other operand is at least x.
 //
 //   16 ko + ki < max(j - i, 0), ko >= 0, ki >= 0      16 ko + ki < j - i
 void Apart::settle() {

@@ -20,12 +20,12 @@ namespace ashlar::ir {
 
 class Apart {
  public:
-  explicit Apart(const std::vector<Expr>& known);  // conditions that hold: of indices, of others nothing is learned
-  // A constant that a - b is never less than, above 0 where one is found; nothing where none is.
+  explicit Apart(const std::vector<Expr>& known);  // conditions that hold; only those on indices are used
+  // A lower bound of a - b that is a constant, above 0 if such a bound is found. Empty: none was found.
   std::optional<std::int64_t> least(const Expr& a, const Expr& b) const;
 
  private:
-  struct Sum {  // constant + coefficients times atoms: variables, and all that is no sum
+  struct Sum {  // constant + coefficients times atoms: variables, and all expressions but sums
     std::vector<std::pair<Expr, std::int64_t>> terms;
     std::int64_t constant = 0;
     bool fits = true;  // in 64 bits
@@ -42,7 +42,7 @@ class Apart {
   std::optional<std::int64_t> least(const Sum&, int depth, int& steps) const;
 
   std::vector<Sum> facts_;       // each is at least 0
-  std::vector<Expr> quotients_;  // of which facts are among them
+  std::vector<Expr> quotients_;  // whose facts are among facts_
 };
 
 }  // namespace ashlar::ir

@@ -70,7 +70,7 @@ namespace {
 
 bool among(const std::vector<Id>& list, Id id) { return std::find(list.begin(), list.end(), id) != list.end(); }
 
-// `computed`: at any point for which it is computed, of which `known` holds.
+// `computed`: holds at any point for which the load is computed; so do the conditions `known`.
 void add_read(const Stage& stage, const Expr& load, const Expr& computed, const std::vector<Expr>& known,
               std::vector<SelfRead>& result) {
   SelfRead r{load, {}, {}, computed, known};

@@ -21,7 +21,7 @@ Expr round_to_tf32(const Expr& x, Where where) {
 
 std::optional<Expr> rounded_to_tf32(const Expr& e) {
   if (!is(e, Op::select) || !(e.type() == f32)) return std::nullopt;
-  const Expr x = args_of(e)[1];
+  Expr x = args_of(e)[1];
   if (!is(args_of(e)[0], Op::isnan) || !same(e, round_to_tf32(x))) return std::nullopt;
   return x;
 }

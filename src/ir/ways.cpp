@@ -31,7 +31,7 @@ void Ways::add(const Way& way) {
   ways_ = {common};
 }
 
-// Of two ways of which one implies the other the wider is enough; (p, c) and (p, !c) together are p.
+// If one of two ways implies the other, the wider one suffices; (p, c) and (p, !c) together are p.
 bool Ways::join_two() {
   for (std::size_t a = 0; a < ways_.size(); ++a)
     for (std::size_t b = 0; b < ways_.size(); ++b) {

@@ -28,8 +28,8 @@ std::vector<std::int64_t> shape_of(const Elements& e) {
   return shape;
 }
 
-void collect(const char* name, const Elements& e, const std::vector<std::int64_t>& shape, std::size_t depth, std::string place,
-             std::vector<Operand>& list, Where where) {
+void collect(const char* name, const Elements& e, const std::vector<std::int64_t>& shape, std::size_t depth,
+             const std::string& place, std::vector<Operand>& list, Where where) {
   if (e.is_number() != (depth == shape.size()) ||
       (!e.is_number() && static_cast<std::int64_t>(e.rows().size()) != shape[depth]))
     refuse(name, "rows of one shape, " + shape_text(shape) + " as the first elements say",

@@ -110,7 +110,6 @@ namespace {
 
 using lang::add_stage;
 using lang::Checker;
-using lang::domain_of;
 using lang::new_stage;
 using lang::stored;
 

@@ -22,7 +22,7 @@ const char* label_of(char letter) {  // lives as long as the process
     for (std::size_t c = 0; c < t.size(); ++c) t[c] = {static_cast<char>(c), 0};
     return t;
   }();
-  return table[static_cast<std::size_t>(letter)].data();
+  return table[static_cast<unsigned char>(letter)].data();
 }
 
 struct Notation {

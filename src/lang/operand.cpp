@@ -173,7 +173,7 @@ void require_data_type(Type t, const std::string& what, Where where) {
 
 Expr component(Type type, const Operand& given, const std::string& what) {
   if (given.is_number()) return adopt(type, given, what);
-  const Expr e = as_expr(given, what);
+  Expr e = as_expr(given, what);
   if (e.type() == type) return e;
   if (e.type().is_index() && type == i64) return ir::cast(i64, e);
   if (ir::is(e, ir::Op::int_const)) return adopt(type, Operand(e.node()->i, given.where()), what);

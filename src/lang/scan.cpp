@@ -13,8 +13,6 @@
 namespace ashlar::detail {
 namespace {
 
-using lang::StageDef;
-
 std::vector<Expr> terms_of(const Scanned& scan, const Operand* given, std::size_t count) {
   std::vector<Expr> result;
   const std::string name = scan.site.name;

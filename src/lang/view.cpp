@@ -185,7 +185,7 @@ Tensor slice(const Tensor& x, int dim, const Extent& range, std::int64_t step, W
   const Expr extent = ir::ceil_div(ir::max(ir::sub(cut.end, cut.begin), ir::index(0)), ir::index(step));
   return r.same_but(
       d, [&](const Expr& i) { return ir::add(cut.begin, ir::mul(i, ir::index(step))); },
-      [&](Bounds) { return Bounds{ir::index(0), extent, ""}; });
+      [&](const Bounds&) { return Bounds{ir::index(0), extent, ""}; });
 }
 
 Tensor reverse(const Tensor& x, int dim, Where where) {
@@ -206,7 +206,8 @@ Tensor broadcast(const Tensor& x, std::initializer_list<Extent> shape, Where whe
   const std::size_t fresh = to.size() - r.rank();
   std::vector<Expr> at;
   for (std::size_t d = 0; d < r.rank(); ++d) {
-    const Bounds own = r.bounds(d), wanted = to[fresh + d];
+    const Bounds own = r.bounds(d);
+    const Bounds& wanted = to[fresh + d];
     const bool equal_extents = ir::same(own.begin, wanted.begin) && ir::same(own.end, wanted.end);
     if (!equal_extents && !ir::is_int(ir::sub(own.end, own.begin), std::int64_t{1}))
       refuse("broadcast",

@@ -14,8 +14,8 @@
 // elements that lie a vector apart. There the lanes and the threads change places:
 //
 //   for j in 32   thread_x, for v in 4    at j * 4 + v   ->   for j in 32   thread_x, for v in 4    at v * 32 + j
-// What is stored from fragments is stored in pairs (flatten/fragment.cpp), of which each is one store where the rows of the
-// output begin at multiples of a pair. Where their length then is one too, the first kernel asks for that as well: C_begin % 4
+// Elements of fragments are stored in pairs (flatten/fragment.cpp). A pair is one store if the rows of the output begin at
+// multiples of a pair. If the length of the rows is such a multiple too, the first kernel also requires that: C_begin % 4
 // == 0 && C_stride0 % 2 == 0.
 #include <algorithm>
 #include <functional>

@@ -406,7 +406,7 @@ class Carry {
       return decided_lanes(x);
     });
   }
-  // By its operands, of which the conditions may have been decided meanwhile.
+  // Found by its operands: the conditions among them may have been decided meanwhile.
   const Read* carried(const Expr& load) const {
     for (const Expr& r : reads_)
       if (r.node()->id == load.node()->id && r.type() == load.type() && ir::same(ir::args_of(r)[0], ir::args_of(load)[0]))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Statements in which expressions have become others.
+// Replaces expressions in statements.
 //
-// Invariant: what is replaced is looked for before what it stands in is rebuilt, so that keys are as they were written.
+// Invariant: an expression is looked up before the one around it is rebuilt, so keys match the expressions as written.
 #include <unordered_map>
 #include <vector>
 

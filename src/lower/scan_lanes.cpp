@@ -231,7 +231,7 @@ class Steps {
     out.push_back(store_stmt(s.last, ir::index(0), ir::binary(s.order.op, one(s.last, s), one(s.all, s)), where));
   }
 
-  // Backwards the first lane of what is stored is the last step.
+  // If the scan runs backwards, the first lane of a store is the last step.
   KStmt stored_in_lanes(const KStore& s, Where where, const Expr& first, const Expr& lane) {
     const Expr step = moves(s.address) == 1 ? lane : ir::sub(ir::index(lanes_ - 1), lane);
     return store_stmt(s.buffer, of_lane(s.address, first, step), of_lane(s.value, first, step), where);

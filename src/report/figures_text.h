@@ -38,7 +38,7 @@ inline std::string counted(std::int64_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-// Of each symbol: what is given, or 1024, or what its facts allow. Refused: a size of what is no symbol, or that no call has.
+// The size of each symbol: the given one, or 1024, or what its facts allow. Refused: unknown names, impossible sizes.
 inline std::map<ir::Id, std::int64_t> sizes_of(const std::map<ir::Id, ir::Symbol>& symbols, const std::string& of,
                                                const ExplainSizes& sizes, Where where) {
   for (const auto& [name, n] : sizes) {

@@ -52,7 +52,7 @@ struct Meanings {
     of[{p.name, values, p.doc}].push_back(op);
   }
   std::string text() const {
-    std::string rows = "| parameter | values | meaning | of |\n|---|---|---|---|\n";
+    std::string rows = "| parameter | values | meaning | operators |\n|---|---|---|---|\n";
     for (const auto& [key, ops] : of) {
       std::vector<std::string> named(ops.begin(),
                                      ops.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, ops.size())));
@@ -66,13 +66,20 @@ struct Meanings {
 const char* const beginning =
     R"(# The operators of ashlar-ops
 
-This page lists every operator of the tool `ashlar-ops` (in CMake, `ashlar_add_op`): what it computes, its arguments in the order of the
-C interface, with their default shapes, and its parameters with their default values. [generators.md](generators.md), "Operators by name",
-says how to use them, and which types, shapes and chains are possible. `ashlar-ops -g NAME --help PARAMETER=VALUE...` prints the same
-information for other values. A test prints this page (`tests/generators/page_test.cpp`).
+This page lists every operator of the tool `ashlar-ops` (in CMake, `ashlar_add_op`).
+[generators.md](generators.md#operators-by-name) says how to use them, and which types, shapes and chains are possible.
 
-The tables leave out the parameter `schedule=default`, which all operators have. Every extent that is named in a shape is also a
-parameter: `M=64`, `M=dynamic%16`.
+- *Computes* defines the outputs. `2 x y` is a product, `x'` the transposed x, `x^2` a power; in convolutions, `x * w` is
+  the convolution of x with w. An index that is not written runs over all elements.
+- *Arguments* are in the order of the C interface, with the types and shapes that the default values of the parameters
+  give: `x` f32[M, N] → `y` f32[M]. Each name of an extent, such as M, is a parameter too: `M=64` fixes it, and
+  `M=dynamic%16` promises a multiple of 16.
+- *Parameters* are shown with their default values; [the last table](#parameters) says what they mean. All operators
+  also have `schedule=default`. `epilogue=` and `prologue=` take chains of elementwise operators, and are empty by
+  default.
+
+`ashlar-ops -g NAME --help PARAMETER=VALUE...` prints the same for other values. A test writes this page
+(`tests/generators/page_test.cpp`).
 )";
 
 std::string page() {
@@ -94,7 +101,9 @@ std::string page() {
     groups[r->group] += std::string("| `") + r->name + "` | " + cell(r->doc) + " | " + cell(joined(inputs, ", ")) + " → " +
                         cell(joined(outputs, ", ")) + " | " + joined(params, " ") + " |\n";
   }
-  std::string text = beginning;
+  std::string text = beginning, contents;
+  for (const auto& [group, rows] : groups) contents += (contents.empty() ? "" : ", ") + ("[" + group + "](#" + group + ")");
+  text += "\nGroups: " + contents + ".\n";
   for (const auto& [group, rows] : groups) {
     std::string title = group;
     title[0] = static_cast<char>(std::toupper(title[0]));

@@ -85,6 +85,13 @@ Driver& driver() {
 }
 int context, stream, event;  // their addresses are the handles
 
+// The device that owns what a program allocates. The executor of PTX adopts memory that the one of tiles owns.
+#ifdef ASHLAR_TILE_DRIVER
+auto& memory(Driver&) { return tile_driver::device(); }
+#else
+auto& memory(Driver& d) { return d.device; }
+#endif
+
 // A fault for tests: what is changed is printed.
 std::string planted(std::string text) {
   const char* plant = std::getenv("PTX_EXECUTOR_PLANT");
@@ -274,11 +281,9 @@ int cuEventElapsedTime(float* ms, void*, void*) {  // nothing is timed here
 
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
   return guarded("cuMemAlloc", [&](Driver& d) {
+    *address = memory(d).alloc(bytes);
 #ifdef ASHLAR_TILE_DRIVER
-    *address = tile_driver::device().alloc(bytes);
     d.device.adopt(reinterpret_cast<void*>(*address), bytes);
-#else
-    *address = d.device.alloc(bytes);
 #endif
     return kSuccess;
   });
@@ -293,22 +298,14 @@ int cuMemFree_v2(std::uint64_t address) {
   });
 }
 int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) {
-  return guarded("cuMemcpyHtoD", [&]([[maybe_unused]] Driver& d) {
-#ifdef ASHLAR_TILE_DRIVER
-    tile_driver::device().write(to, from, bytes);
-#else
-    d.device.write(to, from, bytes);
-#endif
+  return guarded("cuMemcpyHtoD", [&](Driver& d) {
+    memory(d).write(to, from, bytes);
     return kSuccess;
   });
 }
 int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
-  return guarded("cuMemcpyDtoH", [&]([[maybe_unused]] Driver& d) {
-#ifdef ASHLAR_TILE_DRIVER
-    tile_driver::device().read(to, from, bytes);
-#else
-    d.device.read(to, from, bytes);
-#endif
+  return guarded("cuMemcpyDtoH", [&](Driver& d) {
+    memory(d).read(to, from, bytes);
     return kSuccess;
   });
 }

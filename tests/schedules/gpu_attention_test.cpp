@@ -2,7 +2,6 @@
 // in the interpreter of launches with the search for races; when the default schedule takes it, and what it refuses.
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include <ashlar/lang/build_program.h>
 #include <ashlar/lower/lower.h>
@@ -10,6 +9,7 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules.h>
 
+#include "tests/schedules/launched.h"
 #include "tests/schedules/scheduled.h"
 
 using namespace ashlar;
@@ -66,10 +66,7 @@ struct Scheduled {
 };
 
 interp::Array numbers(Type t, std::vector<std::int64_t> shape, unsigned seed) {
-  std::mt19937 random(seed);
-  return interp::Array::make(t, std::move(shape), [&](std::span<const std::int64_t>) {
-    return static_cast<double>(static_cast<int>(random() % 65) - 32) / 32;
-  });
+  return schedules_test::whole_numbers(t, std::move(shape), seed, -32, 32, 32);
 }
 
 }  // namespace
@@ -113,15 +110,8 @@ TEST_CASE("gpu_attention computes what the algorithm says") {
       else if (kind.mask == Kind::Mask::added)
         given.emplace_back(numbers(kind.type, {shape.m, shape.n}, 4));
       given.emplace_back(interp::Array::zeros(kind.type, {shape.b, shape.h * kind.groups, shape.m, kind.E}));
-      interp::Arguments meant = given;
-      interp::run_algorithm(op.built.program, meant);
-      for (std::int64_t misaligned : {0, 2}) {
-        interp::Arguments found = given;
-        interp::Options run;
-        run.races = true, run.misaligned = misaligned;
-        REQUIRE_NOTHROW(interp::run(kernel, found, run));
-        CHECK(interp::difference(found.back().array, meant.back().array, 4e-3, 1e-3) == "");  // a place of bf16
-      }
+      schedules_test::expect_as_defined(op.built.program, kernel, given,
+                                        {.misaligned = {0, 2}, .relative = 4e-3, .absolute = 1e-3});  // a place of bf16
     }
   }
 }

@@ -1,6 +1,5 @@
 // gpu_conv: both layouts, strides, dilations, windows and padding, for sizes that no tile divides, in the interpreter of
 // launches with the search for races; when the default schedule takes it, and what it refuses. Sums of whole numbers are exact.
-#include <random>
 
 #include <ashlar/lang/build_program.h>
 #include <ashlar/lower/lower.h>
@@ -8,6 +7,7 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules.h>
 
+#include "tests/schedules/launched.h"
 #include "tests/schedules/scheduled.h"
 
 using namespace ashlar;
@@ -60,10 +60,7 @@ struct Scheduled {
 };
 
 interp::Array numbers(Type t, std::vector<std::int64_t> shape, unsigned seed) {
-  std::mt19937 random(seed);
-  return interp::Array::make(t, std::move(shape), [&](std::span<const std::int64_t>) {
-    return static_cast<double>(static_cast<int>(random() % 7) - 3);
-  });
+  return schedules_test::whole_numbers(t, std::move(shape), seed, -3, 3);
 }
 
 struct Call {
@@ -85,12 +82,7 @@ void check_calls(const Scheduled& op, const Kind& kind, const ir::Kernel& kernel
     const std::int64_t h = after(call.h), w = after(call.w);
     given.emplace_back(
         interp::Array::zeros(op.out.type(), kind.last ? Dims{call.n, h, w, call.o} : Dims{call.n, call.o, h, w}));
-    interp::Arguments meant = given, found = given;
-    interp::run_algorithm(op.built.program, meant);
-    interp::Options run;
-    run.races = true;
-    REQUIRE_NOTHROW(interp::run(kernel, found, run));
-    CHECK(interp::difference(found.back().array, meant.back().array, 0, 0) == "");
+    schedules_test::expect_as_defined(op.built.program, kernel, given);
   }
 }
 

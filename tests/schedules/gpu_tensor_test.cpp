@@ -1,7 +1,6 @@
 // gpu_matmul on tensor cores: every type and way that the factors lie, ragged shapes, rows that begin at multiples of 16 bytes
 // and rows that do not, in the interpreter of launches with the search for races; when it takes tensor cores, and what it
 // refuses. Small whole numbers are exact in any order of addition.
-#include <random>
 
 #include <ashlar/lang/build_program.h>
 #include <ashlar/lower/lower.h>
@@ -9,6 +8,7 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules.h>
 
+#include "tests/schedules/launched.h"
 #include "tests/schedules/scheduled.h"
 
 using namespace ashlar;
@@ -58,10 +58,7 @@ struct Scheduled {
 };
 
 interp::Array numbers(Type t, std::vector<std::int64_t> shape, unsigned seed) {
-  std::mt19937 random(seed);
-  return interp::Array::make(t, std::move(shape), [&](std::span<const std::int64_t>) {
-    return static_cast<double>(static_cast<int>(random() % 7) - (t.is_unsigned() ? 0 : 3));
-  });
+  return schedules_test::whole_numbers(t, std::move(shape), seed, t.is_unsigned() ? 0 : -3, t.is_unsigned() ? 6 : 3);
 }
 
 }  // namespace
@@ -98,15 +95,7 @@ TEST_CASE("gpu_matmul on tensor cores computes what the algorithm says") {
       given.emplace_back(
           numbers(kind.type, kind.transposed_b ? std::vector{shape.n, shape.k} : std::vector{shape.k, shape.n}, 2));
       given.emplace_back(interp::Array::zeros(op.C.type(), {shape.m, shape.n}));
-      interp::Arguments meant = given;
-      interp::run_algorithm(op.built.program, meant);
-      for (std::int64_t misaligned : {0, 2}) {
-        interp::Arguments found = given;
-        interp::Options options;
-        options.races = true, options.misaligned = misaligned;
-        REQUIRE_NOTHROW(interp::run(k, found, options));
-        CHECK(interp::difference(found[2].array, meant[2].array, 0, 0) == "");
-      }
+      schedules_test::expect_as_defined(op.built.program, k, given, {.misaligned = {0, 2}});
     }
   }
 }
@@ -244,11 +233,6 @@ TEST_CASE("where extents are Symbols, calls with few results of many terms add t
     given.emplace_back(numbers(bf16, {shape.m, shape.k}, 1));
     given.emplace_back(numbers(bf16, {shape.k, shape.n}, 2));
     given.emplace_back(interp::Array::zeros(op.C.type(), {shape.m, shape.n}));
-    interp::Arguments meant = given;
-    interp::run_algorithm(op.built.program, meant);
-    interp::Options options;
-    options.races = shape.m == 3, options.misaligned = shape.misaligned;
-    REQUIRE_NOTHROW(interp::run(k, given, options));
-    CHECK(interp::difference(given[2].array, meant[2].array, 0, 0) == "");
+    schedules_test::expect_as_defined(op.built.program, k, given, {.misaligned = {shape.misaligned}, .races = shape.m == 3});
   }
 }

@@ -3,8 +3,8 @@
 // The inside of a launch: the lowered form of a parallel program, one body that every thread runs.
 //
 //   Launch      a grid of blocks, in clusters, with a number of threads in each. The body has their numbers as vars.
-//   Sync        one synchronization operation: barriers of blocks and warps, mbarriers with a phase and a byte count, commit
-//               groups, fences between the generic and the asynchronous proxy.
+//   Sync        one synchronization operation. Schedules produce barriers of blocks and warps, and groups of copies. So far,
+//               only hand-written kernels have mbarriers, clusters, named barriers, fences and budgets of registers.
 //   Intrinsic   what a call means: its operands (type, shape, which thread holds what, by which path, when complete) and a
 //               formula over them, like that of a stage. Without one, a native function of the interpreter.
 //   Call        an intrinsic with its operands: a buffer and an address in it, a value, a tensor map or an mbarrier.
@@ -129,8 +129,8 @@ enum class DeviceOp : std::uint8_t {
   stmatrix_transposed,
   mma_m16n8k16,
   copy_async,
-  // These have no description; the interpreter has a function for each. No schedule produces them yet, only hand-written
-  // kernels.
+  // These have no description; the interpreter has a function for each. Only hand-written kernels have them so far, and
+  // stmatrix, mma_m16n8k16 (schedules describe their own) and the shuffles other than shuffle_xor.
   tma_load,
   tma_store,
   wgmma,

@@ -392,7 +392,7 @@ class Finder {
       }
     }
     FragmentRead read = part_of_fragment(whole, vars, shape, at, groups);
-    return read.fragment ? std::optional(std::move(*read.fragment)) : std::nullopt;
+    return std::move(read.fragment);
   }
 
   Distribution distribute(const ir::Stage& stage, const std::vector<Touch>& touches, const Touch& first) {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t infinity = 0x7F800000;  // the bits of an f32
 
-// To f32, exactly. The bits moved into place are the value times 2^(bias - 127), subnormal numbers included; where an operation
-// takes those for zero, what is subnormal here is a small integer, which is scaled.
+// To f32, exactly. The bits moved into place are the value times 2^(bias - 127), subnormal numbers included. If operations may
+// take those for zero, a number that is subnormal in its own type is converted as a small integer and scaled.
 Term widened(const Term& x, bool subnormals) {
   const Type t = x.type();
   const Format f = format_of(t);

@@ -28,8 +28,8 @@ Expr least(const Applied&);         // min
 Expr greatest(const Applied&);      // max
 Expr magnitude(const Applied&);     // abs
 Expr counted_bits(const Applied&);  // popcount, clz, ctz
-// What the amount of a shift may be, of which all beyond bits + 1 do the same. Nothing is known of those that may be negative,
-// which are read without their sign.
+// The range of a shift's amount; all amounts beyond bits + 1 have the same effect. Empty if the amount may be negative: it is
+// then read as unsigned.
 std::optional<Interval> known_amount(const Applied&);
 
 // conversions.cpp

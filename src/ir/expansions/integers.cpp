@@ -16,8 +16,8 @@ std::optional<Interval> known_amount(const Applied& a) {
   return Interval{std::min(v->low, most), std::min(v->high, most)};
 }
 
-// Machines shift by less than the width, and what is promised to be less stays what it is. A negative amount is read without
-// its sign: it shifts everything out, as the width and all above it do.
+// Machines shift by amounts below the width, so an amount that is known to be below it stays as it is. A negative amount is
+// read as unsigned: it shifts everything out, as the width and larger amounts do.
 Expr shifted(const Applied& a) {
   const Term x = first(a);
   if (!x.type().is_integer()) return {};

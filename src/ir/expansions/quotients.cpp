@@ -44,7 +44,7 @@ bool is_guarded(const Expr& x, const Expr& by) {
 
 bool makes_no_exception(Type t, const Interval& y) { return y.low > 0 || y.high < (t.is_unsigned() ? 0 : -1); }
 
-// The divisor as one of which that is known, and whether it may be 0.
+// The divisor, replaced by one that traps for no operand, and whether the original one may be 0.
 struct Divisor {
   Term y;
   bool by_zero = false;

@@ -53,7 +53,7 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
   facts.range(lanes.var, ir::index(0), ir::index(f.group - 1));
   bool by_lanes = false;
   Body expressions(ir::Substitution{}, facts, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
-  ir::Intrinsic by_layout = f;  // of which tiles in a thread's registers lie as this call's do
+  ir::Intrinsic by_layout = f;  // whose tiles in a thread's registers are laid out as in this call
   bool placed = false;
   ir::KCall made;
   made.intrinsic = s.get<ir::LoopStmt>().intrinsic;

@@ -104,7 +104,7 @@ void Flattener::find_fragments() {
     for (const analysis::TileDigit& d : distribution.digits) tiles_[d.loop] = &d;
 }
 
-// A loop over elements of fragments: what is left of it is a loop over tiles, or nothing.
+// A loop over elements of fragments becomes a loop over tiles, or vanishes.
 std::vector<KStmt> Flattener::over_tiles(const Stmt& s, const analysis::TileDigit& digit) {
   const ir::LoopStmt& loop = s.get<ir::LoopStmt>();
   tile_numbers_[s.id] = ir::index(0);

@@ -91,7 +91,7 @@ std::vector<KStmt> Flattener::many(const Stmt& s, const ir::Axis& axis, const Ex
   LoopKind kind = loop.kind;
   if (kind == LoopKind::serial && sites_.unrolled.count(s.id)) kind = LoopKind::unrolled;  // registers have no index
   if (kind == LoopKind::vectorized && contains_vectorized(s.body())) kind = LoopKind::unrolled;
-  // Loops that end where a thread's points end become as long as the longest, and only what is stored is left out.
+  // Loops that end where a thread's points end all become as long as the longest; only the stores past the end are left out.
   const bool together = kind == LoopKind::serial && for_all_threads(s);
   if (kind == LoopKind::vectorized || kind == LoopKind::unrolled || kind == LoopKind::vthread || together) {
     std::int64_t count = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arguments of which a vector takes whole small rows, rgb[y, x, 3]: how far apart rows lie the caller says, and nearly always
-// it is as far as they are long. Where that would make neighbors of a vector's elements, the nest has a version for it:
+// Arguments with small rows of which a vector covers whole ones, rgb[y, x, 3]. The caller chooses the distance between rows,
+// which is nearly always their length. If the elements of a vector are then neighbors, the nest gets a version for that case:
 //
 //   if rgb_stride1 == 3
 //     out[ramp48(..)] = rgb[ramp48(..)]                                       neighbors
 //   else
 //     out[ramp48(..)] = rgb[x48(..) + rgb_stride1 * (ramp48(0, 1) / 3) + ..]  lanes that lie anywhere
 //
-// A vector along the rows, rgb[y, x, c] along x, has one too: its elements lie a few apart then. Rows of more elements are
+// So does a vector along the rows, rgb[y, x, c] along x, whose elements are then a few elements apart. Longer rows are
 // gathered in any case. Not with launches.
 #include <algorithm>
 #include <map>

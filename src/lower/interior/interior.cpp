@@ -16,8 +16,8 @@
 //     out[...] = select(do * 8 + d < 64, in[... + 64],    ->    else if (do * 8 >= 64)  in[do * 8 + d - 64]
 //                                        in[... - 64])          else  the loop as it was
 //
-// Of a choice that is stored, of which one arm reads nothing, as of a triangle below a diagonal, the vectors that lie on that
-// side get a version too, which computes nothing: select(j <= t, .., 0).
+// If one arm of a stored choice reads nothing, select(j <= t, .., 0) in a triangle below a diagonal for example, the vectors
+// that lie wholly on that side get a version too, which computes nothing.
 //
 // A condition that all points share is decided around the tile (uniform_choices.h); a load that they share may be a part of the
 // test (uniform_loads.h). What runs outside: outside.h, border.h.

@@ -24,16 +24,16 @@ ir::KFor* tile_of(ir::KStmt&);          // the loop that a statement is, if that
 bool has_collective(const ir::KStmt&);  // threads meet in it: it must not stand under a test that threads decide differently
 analysis::VarRange range_of(const ir::KFor&);
 
-// Where a tile stands: what is known there, and the lanes of the vectors that it is in. A test that they decide differently
-// would be a mask of what is stored, and of no load: what is assumed holds in all of them.
+// The surroundings of a tile: the facts that hold there, and the lanes of the vectors around it. A test that differs between
+// lanes would mask stores but not loads, so what is assumed holds in all lanes.
 struct TileContext {
   analysis::Facts facts;
   std::vector<analysis::VarRange> lanes = {};  // innermost first
   TileContext inside(const ir::KFor&) const;
 };
 
-// Of choices whose arms both read: nothing, or that all points take the first arm, or the second. `idle`: of what is stored,
-// that all points take the arm that reads nothing; and nothing else.
+// What is assumed of choices whose arms both read: nothing, or that all points take the first arm, or the second. `idle`: only
+// that all points of a stored choice take the arm that reads nothing.
 enum class Arms { any, first, second, idle };
 
 // The conditions of a tile that differ between its points, what each becomes inside, and the scalar inequalities under which
@@ -44,8 +44,8 @@ class Interior {
   Interior(const ir::KFor& tile, const TileContext& at, Arms arms, UniformLoads* loads);
   bool anything() const { return !replaced_.empty() && !failed_; }
   bool has_equal_arms() const { return equal_arms_; }
-  // Is a choice stored, of which one arm reads nothing, whose condition has two variables of the loops around, as j <= t? Whole
-  // vectors on that side are then no rim.
+  // Is there a stored choice with an arm that reads nothing and a condition over two variables of the loops around, such as
+  // j <= t? Then whole vectors lie on that side, not just a rim.
   bool has_idle_arm(const std::vector<ir::Id>& around) const;
 
   // The test, over the variables around the loop; false where it can never hold.
@@ -84,7 +84,7 @@ class Interior {
   const Arms arms_;
   UniformLoads* const loads_;
   bool equal_arms_ = false;
-  std::vector<Expr> idle_;                           // conditions of stored choices of which one arm reads nothing
+  std::vector<Expr> idle_;                           // conditions of stored choices with an arm that reads nothing
   std::vector<ir::Id> points_;                       // the variables of the tile
   std::vector<ir::Id> vectors_;                      // of the vectors around the current statement, inside of the tile
   std::vector<ir::Id> other_points_;                 // of tiles below serial loops in it, which are looked at on their own

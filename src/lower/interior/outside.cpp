@@ -65,8 +65,8 @@ Touched touched_by(const KStmt& s, Id lane, const Outside& o) {
 
 }  // namespace
 
-// Points outside one after the other, where lanes would be no faster. Registers have no address that moves with a loop, and
-// what lies in the frame is kept in registers where it has none.
+// Computes points outside one after the other where lanes would not be faster. Registers have no address that depends on a
+// loop, and memory of the frame stays in registers if no address does.
 void Outside::in_turn(KStmt& s, bool few, const Facts& facts, bool chooses) const {
   if (const KFor* lanes = ir::as_loop(s, ir::LoopKind::vectorized)) {
     bool divides = divides_lanes(s, lanes->var);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Remainders by a Symbol of what lies within a period of its range are chosen, not divided: a border that is wrapped or
+// A remainder by a Symbol becomes a select if the value lies within a period of the range: a border that is wrapped or
 // mirrored, the neighbor of the last cell of a torus.
 //
 //   (x - 1) % W       with 0 <= x < W             select(x - 1 < 0, x - 1 + W, x - 1)
 //   (c + 1) % W       with 0 <= c < W             select(c + 1 < W, c + 1, c + 1 - W)
 //
-// What holds for the active lanes of a vector alone serves as well; what is chosen is clamped then, so that the other lanes,
-// which read without a mask because a remainder lies in its period, still do.
+// It suffices that this holds for the active lanes of a vector. The result is then clamped, because the other lanes read
+// without a mask, relying on the remainder to lie in its period.
 //
 // A division by a number that is not constant takes as long as ten to twenty additions, and no target has one of 64 bits for
 // vectors. Remainders by constants stay: they are multiplications, and patterns of lanes that loads know.

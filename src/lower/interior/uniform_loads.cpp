@@ -57,8 +57,8 @@ std::string name_of_load(const Expr& e) {
 
 bool stores_what_it_reads(const std::vector<KStmt>& list, const Expr& e) { return stores_to(list, buffers_read(e)); }
 
-// Outwards, as far as nothing moves or changes the value. The first iterations of the loops on the way are the one point at
-// which the program certainly reads it, if they are there.
+// Moves outward while nothing changes the value or what it depends on. If the loops on the way have iterations, the first
+// ones are the only point at which the program certainly reads the value.
 UniformLoads::Found UniformLoads::variable_of(const Expr& e, const Expr& happens) {
   Expr known = happens, there;
   std::optional<std::size_t> level;

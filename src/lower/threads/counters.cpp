@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Slots of rings: what a loop's variable is modulo a constant is counted, not divided.
+// Slots of rings: a loop's variable modulo a constant is counted, not divided.
 //
 //   for k in [0, +K)                      slots[0] = 2
 //     … tile[(k + 2) % 3 * 4096 + …]      for k in [0, +K)
@@ -8,9 +8,9 @@
 //                                           … tile[slot_2 * 4096 + …]
 //                                           slots[0] = slot_2
 //
-// Remainders that follow each other form a chain, of which one element is kept: the slot that a pipeline writes, since the one
-// that it reads comes next, and is written in the next iteration. So a ring costs one addition, comparison and selection an
-// iteration. Every serial loop of a launch, once all others are gone; powers of two stay, for which a remainder is one
+// Consecutive remainders form a chain, of which the loop keeps one element: the slot that a pipeline writes. The slot that it
+// reads comes next, and is written in the next iteration. So a ring costs one addition, comparison and selection in each
+// iteration. Applied to every serial loop of a launch, after the other passes. Remainders by powers of two stay: they are one
 // instruction.
 #include <algorithm>
 #include <iterator>

@@ -6,16 +6,16 @@
 //       if io * 256 + ii < N                           y[block_x * 256 + thread] = ...
 //         y[io * 256 + ii] = ...
 //
-// Loops over threads vanish, since every thread is one of their iterations; the others stay and run in every thread alike. What
-// an iteration must not do in a thread that has none of it is guarded where it stands, statement by statement:
+// Loops over threads vanish, since every thread is one of their iterations; the other loops stay, and every thread runs them.
+// Statements that a thread without an iteration must not execute are guarded one by one:
 //
 //   - a thread past the end of a bound loop does nothing that depends on the loop's variable, and runs no loop whose bounds do;
 //   - a store to memory that threads share, at an address that some thread axis does not move, is done by that axis's thread 0;
 //   - a store to a thread's own memory is done by every thread.
 //
-// Virtual threads are iterations of one thread: their loop goes around each statement that moves with it, and what each has of
-// its own is told apart in its address. Where a reduction over threads hands each the parts of all, the tree of
-// analysis/thread_tree.h is put in.
+// Virtual threads are iterations of one thread: their loop goes around each statement that depends on it, and the address of
+// memory that each has for itself depends on it too. Where a reduction over threads combines the parts of all, the tree of
+// analysis/thread_tree.h is inserted.
 //
 // So loops keep a body that all threads reach, and `synchronize` can put barriers into it.
 #include <algorithm>

@@ -7,11 +7,11 @@
 //                                         if k + 1 < K: load k + 1 into A[(k + 1) % 2]
 //                                         use A[k % 2]
 //
-// The one barrier of an iteration serves twice: what was loaded for it is seen by all, and what the last iteration read may be
-// overwritten. `synchronize` tells the buffers of a ring apart by their slots. Asynchronous copies are committed a load at a
-// time; before iteration k each thread waits until at most the latest stages - 2 of its loads are pending.
+// The one barrier of an iteration has two effects: all threads see the data that were loaded for it, and the data that the
+// previous iteration read may be overwritten. `synchronize` distinguishes the buffers of a ring by their slots. Asynchronous
+// copies are committed load by load; before iteration k each thread waits until at most stages - 2 of its loads are pending.
 //
-// A copy is a store of what is loaded from global memory, with 0 where a mask or a select says that there is nothing.
+// A copy stores what it loads from global memory, or 0 where a mask or a select excludes the element.
 #include <algorithm>
 #include <optional>
 #include <set>

@@ -117,7 +117,7 @@ Id BlockLowering::variable(const Expr& e, const Dimensions& dims) {
   return b_.reshape(b_.cast(index_, scalar(e)), ones(dims.size()));
 }
 
-// Of a shift, in the type of what is shifted; one that has no room there is more than its bits too.
+// The amount of a shift, in the type of the shifted value. An amount that does not fit that type also exceeds its bits.
 Id BlockLowering::amount(Id value, Type shifted) {
   const ir::tile::TileType own = b_.type(value);
   if (own.element == shifted) return value;

@@ -23,7 +23,7 @@ std::int64_t divisor_of(const Expr& e, const analysis::Facts& facts) {
   return n;
 }
 
-// 8 where a loop carries more than the registers of 4 warps hold, of which a part is needed for all else; 0: any number.
+// 8 if a loop carries more than the registers of 4 warps hold beside all other values; 0: any number.
 int warps_for(const ir::tile::Body& body) {
   constexpr std::int64_t registers = 4 * 32 * 160;  // of 32 bits
   for (const ir::tile::Stmt& s : body) {

@@ -182,7 +182,7 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
     leave_out(choices, l.axis, from, to);
     list = stretches(choices, l.axis, from, to);
   }
-  const std::map<Id, StageTile> outside = stages_;  // what is computed inside is no value behind the loop
+  const std::map<Id, StageTile> outside = stages_;  // values computed inside do not exist after the loop
   const bool carries = terms || steps;
   for (const Stretch& stretch : list) {
     const Id begin = scalar(stretch.begin), end = scalar(stretch.end);
@@ -294,7 +294,7 @@ BlockLowering::Id BlockLowering::zero(Type type, const Dimensions& dims) {
   return b_.constant(zero_of(type), extents);
 }
 
-// Adds the terms at the dimensions of the tile to the sums; those where the conditions do not hold are none.
+// Adds the terms at the dimensions of the tile to the sums, except those where the conditions do not hold.
 void BlockLowering::add_terms(const std::vector<Expr>& conditions) {
   Current& c = now();
   const ir::Stage& stage = *c.stage;

@@ -207,4 +207,13 @@ inline ptx::Grid grid_of(std::size_t n, std::uint32_t threads) {
   return {.grid = {blocks(n, threads), 1, 1}, .block = {threads, 1, 1}};
 }
 
+// Launches a kernel of n elements, which takes the arguments, the memory for its results, and n; compares each row.
+template <class T, class... A>
+void check_rows(Corpus& c, const std::string& kernel, std::size_t n, std::uint32_t threads, const std::vector<Row<T>>& rows,
+                const A&... arguments) {
+  const auto out = c.make<T>(rows.size() * n);
+  c.launch(kernel, grid_of(n, threads), c.put(arguments)..., out, static_cast<std::int32_t>(n));
+  expect_rows(kernel, c.get(out), n, rows);
+}
+
 }  // namespace ashlar::ptx_corpus

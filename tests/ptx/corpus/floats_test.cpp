@@ -101,9 +101,7 @@ TEST_CASE("f32 to the bit") {
       {"less", [&](auto i) { return float(x(i) < y(i)); }},
       {"unequal", [&](auto i) { return float(x(i) != y(i)); }},
       {"not at most", [&](auto i) { return float(!(x(i) <= y(i))); }}};
-  const auto out = c.make<float>(rows.size() * n);
-  c.launch("exact_32", grid_of(n, 128), c.put(a), c.put(b), out, i32(n));
-  expect_rows("exact_32", c.get(out), n, rows);
+  check_rows(c, "exact_32", n, 128, rows, a, b);
 }
 
 TEST_CASE("f32 in all roundings") {
@@ -124,9 +122,7 @@ TEST_CASE("f32 in all roundings") {
   for (const Toward t : kModes) row("div", t, [](double x, double y, double, Toward m) { return quotient(x, y, m); });
   for (const Toward t : kModes) row("rcp", t, [](double x, double, double, Toward m) { return quotient(1, x, m); });
   for (const Toward t : kModes) row("sqrt", t, [](double x, double, double, Toward m) { return root(x, m); });
-  const auto out = c.make<float>(rows.size() * n);
-  c.launch("rounded_32", grid_of(n, 64), c.put(a), c.put(b), c.put(d), out, i32(n));
-  expect_rows("rounded_32", c.get(out), n, rows);
+  check_rows(c, "rounded_32", n, 64, rows, a, b, d);
 }
 
 TEST_CASE("f64 to the bit") {
@@ -207,9 +203,7 @@ TEST_CASE("f64 to the bit") {
            return p / q;
          });
        }}};
-  const auto out = c.make<double>(rows.size() * n);
-  c.launch("exact_64", grid_of(n, 96), c.put(a), c.put(b), c.put(d), out, i32(n));
-  expect_rows("exact_64", c.get(out), n, rows);
+  check_rows(c, "exact_64", n, 96, rows, a, b, d);
 }
 
 TEST_CASE("floats to integers") {
@@ -244,9 +238,7 @@ TEST_CASE("floats to integers") {
       {"bits of double", [&](auto i) { return std::bit_cast<i64>(d[i]); }},
       {"high word", [&](auto i) { return std::bit_cast<i64>(d[i]) >> 32; }},
       {"low word", [&](auto i) { return i64(static_cast<i32>(static_cast<u32>(std::bit_cast<u64>(d[i])))); }}};
-  const auto out = c.make<i64>(rows.size() * n);
-  c.launch("to_integers", grid_of(n, 128), c.put(f), c.put(d), out, i32(n));
-  expect_rows("to_integers", c.get(out), n, rows);
+  check_rows(c, "to_integers", n, 128, rows, f, d);
 }
 
 TEST_CASE("integers to floats, and between floats") {

@@ -178,9 +178,7 @@ TEST_CASE("integers: 32 bits, signed") {
       {"szext.wrap", [&](auto i) { return static_cast<i32>(extended(x(i), y(i) & 31, true)); }},
       {"szext.clamp", [&](auto i) { return static_cast<i32>(extended(x(i), y(i), true)); }},
   };
-  const auto out = c.make<i32>(rows.size() * n);
-  c.launch("signed_32", grid_of(n, 96), c.put(a), c.put(b), c.put(d), out, static_cast<i32>(n));
-  expect_rows("signed_32", c.get(out), n, rows);
+  check_rows(c, "signed_32", n, 96, rows, a, b, d);
 }
 
 TEST_CASE("integers: 32 bits, unsigned") {
@@ -248,9 +246,7 @@ TEST_CASE("integers: 32 bits, unsigned") {
          return r;
        }},
   };
-  const auto out = c.make<u32>(rows.size() * n);
-  c.launch("unsigned_32", grid_of(n, 128), c.put(a), c.put(b), c.put(d), out, static_cast<i32>(n));
-  expect_rows("unsigned_32", c.get(out), n, rows);
+  check_rows(c, "unsigned_32", n, 128, rows, a, b, d);
 }
 
 TEST_CASE("integers: 64 bits") {
@@ -293,9 +289,7 @@ TEST_CASE("integers: 64 bits") {
       {"mad.wide",
        [&](auto i) { return sign(static_cast<u64>(i64(static_cast<i32>(x(i))) * i64(static_cast<i32>(y(i)))) + z(i)); }},
   };
-  const auto out = c.make<i64>(rows.size() * n);
-  c.launch("signed_64", grid_of(n, 64), c.put(a), c.put(b), c.put(d), out, static_cast<i32>(n));
-  expect_rows("signed_64", c.get(out), n, rows);
+  check_rows(c, "signed_64", n, 64, rows, a, b, d);
 
   const auto p = [&](std::size_t i) { return u128(x(i)) * y(i) + z(i); };
   const auto q = [&](std::size_t i) { return p(i) - (u128(z(i)) << 64 | x(i)); };
@@ -358,9 +352,7 @@ TEST_CASE("integers: 8 and 16 bits") {
       {"mad.wide.u16", [&](auto i) { return static_cast<i32>((u(R(i)) & 0xffff) * u(S(i)) + u(P(i))); }},
       {"shr.s16", [&](auto i) { return R(i) >> std::min(Q(i), 16); }},
   };
-  const auto out = c.make<i32>(rows.size() * n);
-  c.launch("small_types", grid_of(n, 256), c.put(a), c.put(b), c.put(d), c.put(e), out, static_cast<i32>(n));
-  expect_rows("small_types", c.get(out), n, rows);
+  check_rows(c, "small_types", n, 256, rows, a, b, d, e);
 }
 
 TEST_CASE("integers: four bytes or two halves at once") {
@@ -392,9 +384,7 @@ TEST_CASE("integers: four bytes or two halves at once") {
        }},
       {"vcmpleu4", bytes([](u32 x, u32 y) { return x <= y ? 255 : 0; })},
   };
-  const auto out = c.make<u32>(rows.size() * n);
-  c.launch("packed_integers", grid_of(n, 64), c.put(a), c.put(b), out, static_cast<i32>(n));
-  expect_rows("packed_integers", c.get(out), n, rows);
+  check_rows(c, "packed_integers", n, 64, rows, a, b);
 }
 
 }  // namespace

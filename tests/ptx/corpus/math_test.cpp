@@ -35,9 +35,7 @@ void compare(Corpus& c, const char* kernel, const std::vector<T>& x, const std::
   for (const auto& f : functions)  // a bound is from the correctly rounded result
     rows.push_back(
         {f.name, [&x, &p, f](std::size_t i) { return static_cast<T>(f.f(x[i], p[i], x[i] / 101)); }, {.ulps = f.ulps}});
-  const auto out = c.make<T>(rows.size() * n);
-  c.launch(kernel, grid_of(n, 96), c.put(x), c.put(p), out, i32(n));
-  expect_rows(kernel, c.get(out), n, rows);
+  check_rows(c, kernel, n, 96, rows, x, p);
 }
 template <class T>
 std::vector<T> positives(Rng& rng, std::size_t n) {  // of many magnitudes
@@ -160,9 +158,7 @@ TEST_CASE("fast functions") {
                                                    : 0.0f; }},
       {"flushed", [&](auto i) { return std::copysign(0.0f, x[i]); }},
   };
-  const auto out = c.make<float>(rows.size() * n);
-  c.launch("fast_functions", grid_of(n, 128), c.put(x), c.put(y), out, i32(n));
-  expect_rows("fast_functions", c.get(out), n, rows);
+  check_rows(c, "fast_functions", n, 128, rows, x, y);
 }
 
 }  // namespace
