@@ -38,6 +38,8 @@ def cases():
         m, n, k = sass_test.TILES
         yield "product", chip, f"{m} x {n} x {k}", "product", ["cutile_product.py", m, n, k, 16, sass_test.WARPS, chip], \
             ["product", chip, m, n, k], sass_test.OF_A_PRODUCT[chip]
+        yield "product, rows of any length", chip, f"{m} x {n} x {k}", "product_ragged_" + chip, \
+            ["cutile_product.py", m, n, k, 1, sass_test.WARPS, chip], None, sass_test.OF_A_PRODUCT[chip]
         for kind in ("attention", "causal"):
             for d in (64, 128):
                 queries, keys = sass_test.attention_tile(chip, d)
@@ -81,7 +83,7 @@ def measured(a, tileiras, nvdisasm):
             add("Ashlar", [tileiras, "--gpu-name=" + chip, "-o", os.path.join(folder, stem + ".tileirbc")], 3)
             if a.cutile:
                 add("cuTile", [a.cutile, os.path.join(HERE, cutile[0]), *cutile[1:]], len(cutile) + 1)
-            if a.triton:
+            if a.triton and triton:
                 add("Triton", [a.triton, os.path.join(HERE, "triton_kernels.py"), *triton], 4)
 
         def run(each):

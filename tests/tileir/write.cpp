@@ -23,8 +23,8 @@ std::string source_dir() { return ASHLAR_SOURCE_DIR; }
 
 namespace {
 
-void write(const std::string& folder, const std::string& name, const ashlar::Schedule& s) {
-  const std::vector<ashlar::TileLaunch> launches = tiles::lowered(s);
+void write(const std::string& folder, const std::string& name, const ashlar::Schedule& s, const std::string& chip = {}) {
+  const std::vector<ashlar::TileLaunch> launches = tiles::lowered(s, {.aligned = true, .chip = chip});
   if (launches.size() != 1) throw ashlar::InternalError(name + " has " + std::to_string(launches.size()) + " launches");
   std::ofstream out(folder + "/" + name + ".tileirbc", std::ios::binary);
   out << ashlar::codegen::tileir::bytecode(launches[0].kernel);
@@ -84,11 +84,12 @@ int main(int count, char** arguments) {
   try {
     const std::string folder = arguments[1];
     write(folder, "product", tiles::Product(128, 256, 64, 16).s);
-    write(folder, "product_ragged", tiles::Product(128, 256, 64).s);
     write(folder, "bias_relu", tiles::BiasRelu().s);
     write(folder, "smooth", tiles::Smooth().s);
     write(folder, "softmax", tiles::Softmax(1024, 1024).s);
     write(folder, "softmax_padded", tiles::Softmax(1000, 1024).s);
+    for (const std::string chip : {"sm_80", "sm_90", "sm_100"})
+      write(folder, "product_ragged_" + chip, tiles::Product(128, 256, 64).s, chip);
     for (const char* chip : {"sm_80", "sm_90", "sm_100"})
       for (const int length : {64, 128}) {
         for (const char* kind : {"attention", "causal"}) write_attention(folder, chip, length, kind);
