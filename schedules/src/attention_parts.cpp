@@ -47,6 +47,8 @@ class AttentionFinder {
       (from.spatial_rank() == 4 ? a.scores : a.maximum) = read.producer;
     }
     if (!a.scores || !a.maximum || !is_product(a.scores, a.q, a.k, false)) return {};
+    a.groups = groups_of(a.scores, a.k);
+    if (a.groups != groups_of(a.weighted, a.v)) return {};
     if (!reads_rows(a.maximum, a.scores, ir::ReducerKind::maximum)) return {};
     return alone(a) && fits(a) ? std::optional(a) : std::nullopt;
   }
@@ -100,6 +102,17 @@ class AttentionFinder {
       return false;
     left = left_is_stage ? p.buffer(x->node()->id).stage : x->node()->id, right = y->node()->id;
     return left != 0;
+  }
+
+  // g of an element that is read at head h / g.
+  std::int64_t groups_of(ir::Id id, ir::Id buffer) const {
+    std::int64_t groups = 1;
+    ir::walk(p.stage(id).values.front(), [&](const Expr& e) {
+      if (ir::is(e, ir::Op::load) && e.node()->id == buffer && ir::is(ir::args_of(e)[1], ir::Op::div))
+        if (!ir::is_int(ir::args_of(ir::args_of(e)[1])[1], &groups)) groups = 0;
+      return true;
+    });
+    return groups;
   }
 
   // A reduction over the last dimension of `of`, of what is computed of its elements.

@@ -11,6 +11,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/recurrence.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/schedules/lanes.h>
 #include <ashlar/schedules/tile_matmul.h>
 #include <ashlar/schedules/tile_points.h>
 #include <ashlar/schedules/tile_rows.h>
@@ -99,14 +100,41 @@ class OnTiles {
     return std::nullopt;
   }
 
+  // Does a family give several blocks a part of the terms each?
+  bool in_parts_of(const std::optional<detail::FewBlocks>& few) const {
+    return d.part_k > 0 || (few && detail::known(d.s, few->declared) == true);
+  }
+
+  // The calls in which several blocks should have parts of the terms of the only product or attention, if that is not known of
+  // all calls. What it is, for the choices.
+  std::optional<std::pair<Expr, std::string>> few_at_calls(const std::vector<Id>& all) {
+    std::vector<std::pair<detail::FewBlocks, std::string>> found;
+    std::set<Id> taken;
+    for (const Id id : all) {
+      if (taken.count(id) || !ordinary(d.stage(id))) continue;
+      if (const auto a = attention_at(id)) {
+        taken.insert({a->weighted, a->sum, a->exps, a->maximum, a->scores});
+        if (const auto few = detail::few_blocks_of_attention(d.s, *a, d.where))
+          found.emplace_back(*few, "keys are split among blocks, then combined");
+      } else if (product_at(id)) {
+        if (const auto few = detail::few_blocks_of_matmul(d.s, d.handle(id), d.where))
+          found.emplace_back(*few, "terms are added in parts, then the parts");
+      }
+    }
+    if (found.size() != 1 || detail::known(d.s, found.front().first.declared)) return std::nullopt;
+    return std::pair(found.front().first.of_call, found.front().second);
+  }
+
   bool by_product(Id id, std::set<Id>& taken) {
     const std::optional<Id> before = product_before(id);
     if (!before && !product_at(id)) return false;
     const Id product = before.value_or(id);
     if (before) d.choice(*before);
+    const auto few = detail::few_blocks_of_matmul(d.s, d.handle(product), d.where);
+    const std::string parts = in_parts_of(few) ? ", of a part of the terms, then the sum of the parts" : "";
     if (!d.attempt(
-            product, "a tile of sums for each block, by mma (schedules::tile_matmul)",
-            [&] { tile_matmul(d.s, d.handle(product), d.handle(id), {}, d.where); }, "term by term"))
+            product, "a tile of sums for each block, by mma" + parts + " (schedules::tile_matmul)",
+            [&] { tile_matmul(d.s, d.handle(product), d.handle(id), {.part_k = d.part_k}, d.where); }, "term by term"))
       return false;
     if (before) d.done(id, "computed of the tiles of " + d.stage(product).name);
     taken.insert({id, product});
@@ -121,17 +149,25 @@ class OnTiles {
     return any ? "; exponentials by the target's own instruction, as `approximate` permits" : "";
   }
 
-  // One that is computed in one launch. Its sums and products are floats that an mma adds in an order of its own.
-  bool by_attention(Id id, std::set<Id>& taken) {
-    if (!d.options.tensor_cores || !d.options.regroup) return false;
+  std::optional<detail::AttentionParts> attention_at(Id id) const {
+    if (!d.options.tensor_cores || !d.options.regroup) return std::nullopt;
     const auto a = detail::attention_parts(d.program(), id);
-    if (!a || a->skips) return false;
+    return a && !a->skips ? a : std::nullopt;
+  }
+
+  // One that is computed in one launch, or in two. Its sums and products are floats that an mma adds in an order of its own.
+  bool by_attention(Id id, std::set<Id>& taken) {
+    const auto a = attention_at(id);
+    if (!a) return false;
     const std::vector<Id> before{a->weighted, a->sum, a->exps, a->maximum, a->scores};
     const std::string of = d.stage(id).name;
     for (const Id member : before) d.choice(member);
+    const std::string launches = in_parts_of(detail::few_blocks_of_attention(d.s, *a, d.where))
+                                     ? "attention in two launches, keys split among blocks, then combined"
+                                     : "attention in one launch";
     if (!d.attempt(
-            id, "attention in one launch: tiles of scores, none in memory (schedules::tile_attention)" + approximates(a->exps),
-            [&] { detail::tile_attention(d.s, *a, {}, d.where); }, "stage by stage"))
+            id, launches + ": tiles of scores, none in memory (schedules::tile_attention)" + approximates(a->exps),
+            [&] { detail::tile_attention(d.s, *a, {.part_keys = d.part_k}, d.where); }, "stage by stage"))
       return false;
     for (const Id member : before) d.done(member, "in the launch of " + of);
     taken.insert(id), taken.insert(before.begin(), before.end());
@@ -229,6 +265,19 @@ class OnTiles {
   Draft& d;
 };
 
+// With families, or without where they are refused as a whole.
+void take(Draft& d, const std::vector<Id>& all) {
+  OnTiles on(d);
+  const Draft::Told before = d.told();
+  const auto refused = d.s.attempt([&] { on.launches(all, true); });
+  if (!refused) return;
+  d.take_back(before);
+  for (const Id id : all)
+    d.why(id,
+          "no families for tiles (" + refused->primitive + " expects " + refused->expected + ", found " + refused->found + ")");
+  on.launches(all, false);
+}
+
 }  // namespace
 
 void schedule_on_tiles(Draft& d) {
@@ -239,14 +288,17 @@ void schedule_on_tiles(Draft& d) {
   std::vector<Id> all;
   for (const Id id : analysis::consumers_first(d.program()))
     if (is_fresh(d.program(), d.stage(id))) all.push_back(id);
-  const Draft::Told before = d.told();
-  const auto refused = d.s.attempt([&] { on.launches(all, true); });
-  if (!refused) return;
-  d.take_back(before);
-  for (const Id id : all)
-    d.why(id,
-          "no families for tiles (" + refused->primitive + " expects " + refused->expected + ", found " + refused->found + ")");
-  on.launches(all, false);
+  if (const auto few = all.empty() ? std::nullopt : on.few_at_calls(all)) {
+    Schedule* variant = nullptr;
+    if (d.attempt(
+            all.front(), "a variant for " + ir::text(few->first) + ", whose " + few->second,
+            [&] { variant = &d.s.specialize(few->first, d.where); }, "all of them by one block")) {
+      Draft of_variant(*variant, d.options, d.where);
+      of_variant.part_k = detail::terms_of_tile_part;
+      take(of_variant, all);
+    }
+  }
+  take(d, all);
 }
 
 }  // namespace ashlar::schedules

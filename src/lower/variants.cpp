@@ -131,7 +131,8 @@ class Renamed {
 
 void number_launches(std::vector<KStmt>& list, const std::string& name, int& count) {
   for (KStmt& s : list) {
-    if (auto* launch = s.as<ir::KLaunch>()) launch->name = name + (count++ == 0 ? "" : "_" + std::to_string(count));
+    if (auto* launch = s.as<ir::KLaunch>(); launch && !launch->tile)  // tiles have entries of their own names
+      launch->name = name + (count++ == 0 ? "" : "_" + std::to_string(count));
     for (auto* inside : s.bodies()) number_launches(*inside, name, count);
   }
 }

@@ -78,6 +78,18 @@ inline bool may_take(const ir::Program& p, const std::vector<TileLaunch>& launch
   return true;
 }
 
+// What a call runs: the first variant whose condition holds, or the general program.
+inline ir::Program taken(const ir::Program& p, const interp::Arguments& args) {
+  ir::Substitution symbols;
+  for (const auto& [id, n] : interp::solve_symbols(p.arguments, p.buffers, p.symbols, {}, args))
+    symbols.emplace_back(id, ir::index(n));
+  for (const ir::Variant& v : p.variants)
+    if (number(v.condition, symbols) != 0) return taken(*v.program, args);
+  ir::Program general = p;
+  general.variants.clear();
+  return general;
+}
+
 // The launches in their order, each with the call that runs it: with(launch, call).
 template <class F>
 void each_call(const ir::Program& p, const std::vector<TileLaunch>& launches, interp::Arguments& args, F&& with) {

@@ -42,10 +42,10 @@ op_tests::Sizes sizes_of(const std::string& name) {
 
 // "" where the bytecode gives what the algorithm says, within the bound of sums that are regrouped.
 std::string wrong(const std::string& name, const ir::Program& algorithm, const ir::Program& scheduled) {
-  const std::vector<TileLaunch> launches = lower_to_tiles(scheduled, {.aligned = false});
   interp::Arguments expected = op_tests::op_arguments(algorithm, sizes_of(name), 5), found = expected;
   interp::run_algorithm(algorithm, expected);
-  tiles::execute(scheduled, launches, found, 7);
+  const ir::Program program = tiles::taken(scheduled, found);
+  tiles::execute(program, lower_to_tiles(program, {.aligned = false}), found, 7);
   for (std::size_t k = 0; k < expected.size(); ++k) {
     if (algorithm.arguments[k].kind != ir::ArgumentKind::output) continue;
     const double bound = bound_of(name, expected[k].array.type);

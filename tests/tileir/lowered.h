@@ -20,9 +20,16 @@ namespace tiles {
 using namespace ashlar;
 using handmade::Sizes;
 
+// The launches of the general program. A variant has others.
 inline std::vector<TileLaunch> lowered(const Schedule& s, const TileOptions& options = {}) {
   schedule::finish(s.scheduled(), s.target());
-  return lower_to_tiles(s.scheduled().program, options);
+  ir::Program general = s.scheduled().program;
+  general.variants.clear();
+  return lower_to_tiles(general, options);
+}
+inline std::vector<TileLaunch> lowered_variant(const Schedule& s, std::size_t k = 0, const TileOptions& options = {}) {
+  schedule::finish(s.scheduled(), s.target());
+  return lower_to_tiles(*s.scheduled().program.variants.at(k).program, options);
 }
 
 inline Schedule scheduled(const lang::Built& built) { return Schedule(built, Target::parse("cuda-tile-sm_90")); }
@@ -72,7 +79,7 @@ inline auto larger_of_pairs() {
 // line.
 inline void same(const lang::Built& built, const Schedule& s, const std::vector<Sizes>& shapes, double relative = 0,
                  double absolute = 0, const TileOptions& options = {.aligned = false}) {
-  const std::vector<TileLaunch> launches = lowered(s, options);
+  schedule::finish(s.scheduled(), s.target());
   for (const Sizes& shape : shapes) {
     std::string at;
     for (const auto& [name, n] : shape) at += name + " = " + std::to_string(n) + " ";
@@ -80,14 +87,15 @@ inline void same(const lang::Built& built, const Schedule& s, const std::vector<
     interp::Arguments given = handmade::arguments_for(built.program, shape);
     for (interp::Actual& a : given)
       if (options.aligned && !a.is_scalar) a.array = in_lines(a.array);
-    REQUIRE(may_take(s.scheduled().program, launches, given));
+    const ir::Program program = taken(s.scheduled().program, given);
+    const std::vector<TileLaunch> launches = lower_to_tiles(program, options);
+    REQUIRE(may_take(program, launches, given));
     interp::Arguments expected = given;
     interp::run_algorithm(built.program, expected);
     for (const bool executed : {false, true}) {
       CAPTURE(executed);
       interp::Arguments found = given;
-      REQUIRE_NOTHROW(executed ? execute(s.scheduled().program, launches, found, 7)
-                               : run(s.scheduled().program, launches, found));
+      REQUIRE_NOTHROW(executed ? execute(program, launches, found, 7) : run(program, launches, found));
       for (std::size_t n = 0; n < expected.size(); ++n)
         CHECK((relative || absolute ? interp::difference(found[n].array, expected[n].array, relative, absolute)
                                     : interp::difference(found[n].array, expected[n].array)) == "");

@@ -336,3 +336,47 @@ TEST_CASE("every second row, every third column, from one of them on: views with
   CHECK(of_few.find("of w at every (4 from 3)") != std::string::npos);
   same(built, s, {{{"M", 1}, {"N", 1}}, {{"M", 9}, {"N", 11}}, {{"M", 0}, {"N", 3}}});
 }
+
+TEST_CASE("a stage between launches may lack a dimension: its elements are stored once") {
+  const auto with = [](bool whole, auto&& use) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"}, K{"K"}, E{"E", {.max = 64}};
+    const Tensor x = lang::make_input("x", f32, {N, K}), w = lang::make_input("w", f32, {K, E}),
+                 y = lang::make_output("y", f32, {N, E});
+    const auto both = reducer(
+        "both", {f32, f32}, {-1e30, 0}, [](Values<2> a, Values<2> b) { return values(max(a[0], b[0]), a[1] + b[1]); },
+        Order::any);
+    const Axis k{"k", K};
+    auto [most, total] = compute("parts", {N, E}, [&](Var i, Var e) { return both(values(x(i, k), x(i, k) * w(k, e)), k); });
+    const Tensor all = total, largest = most;
+    const Tensor result = compute("result", {N, E}, [&](Var i, Var e) { return all(i, e) + largest(i, e); });
+    lang::bind(y, result);
+    const lang::Built built = lang::build_program("lacks", {x, w, y});
+    Schedule s = scheduled(built);
+    {
+      auto [i, e] = s[all].spatial<2>();
+      auto [io, ii] = s[all].split(i, 8);
+      if (whole) {
+        s[all].reorder(io, s[all].reduction(), ii, e).drop_dim(0, 1).bind(io, gpu::block_x).as_tile(ii).as_tile(e, 64);
+      } else {
+        auto [eo, ei] = s[all].split(e, 16);
+        s[all].reorder(io, eo, s[all].reduction(), ii, ei).drop_dim(0, 1).bind(io, gpu::block_x).as_tile(ii, ei);
+      }
+    }
+    auto [i, e] = s[result].spatial<2>();
+    auto [io, eo, ii, ei] = s[result].tile(i, e, 8, 16);
+    s[result].bind(io, gpu::block_x).bind(eo, gpu::block_y).as_tile(ii, ei);
+    use(built, s);
+  };
+  with(true, [&](const lang::Built& built, const Schedule& s) {
+    CHECK_MESSAGE(ir::tile::text(lowered(s)[0].kernel).find("  parts0: f32 [N]") != std::string::npos,
+                  ir::tile::text(lowered(s)[0].kernel));
+    same(built, s, {{{"N", 21}, {"K", 5}, {"E", 37}}, {{"N", 1}, {"K", 1}, {"E", 1}}, {{"N", 9}, {"K", 0}, {"E", 64}}}, 1e-5,
+         1e-5);
+  });
+  with(false, [&](const lang::Built&, const Schedule& s) {
+    const std::string why = refusal([&] { lowered(s); });
+    CHECK_MESSAGE(
+        why.find("expected a dimension of parts0 that it is stored without (drop_dim) as one tile") != std::string::npos, why);
+  });
+}

@@ -93,7 +93,7 @@ def attention(name, chip, own, a, folder, wrong, nvdisasm):
     inside = sum(loop["local"] for loop in own["roles"])
     if inside and kind != "causal":
         wrong.append(f"{name} has {inside} accesses to local memory in its loops")
-    if not a.cutile:
+    if not a.cutile or kind not in ("attention", "causal", "exact"):
         return
     cubin = os.path.join(folder, "other.cubin")
     sass.run([a.cutile, os.path.join(HERE, "cutile_attention.py")] + [str(n) for n in (*attention_tile(chip, length), length)] +

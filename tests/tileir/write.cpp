@@ -23,9 +23,11 @@ std::string source_dir() { return ASHLAR_SOURCE_DIR; }
 
 namespace {
 
-void write(const std::string& folder, const std::string& name, const ashlar::Schedule& s, const std::string& chip = {}) {
+// The first launch, of as many as there are.
+void write(const std::string& folder, const std::string& name, const ashlar::Schedule& s, std::size_t all = 1,
+           const std::string& chip = {}) {
   const std::vector<ashlar::TileLaunch> launches = tiles::lowered(s, {.aligned = true, .chip = chip});
-  if (launches.size() != 1) throw ashlar::InternalError(name + " has " + std::to_string(launches.size()) + " launches");
+  if (launches.size() != all) throw ashlar::InternalError(name + " has " + std::to_string(launches.size()) + " launches");
   std::ofstream out(folder + "/" + name + ".tileirbc", std::ios::binary);
   out << ashlar::codegen::tileir::bytecode(launches[0].kernel);
   out.close();
@@ -48,6 +50,20 @@ void write_attention(const std::string& folder, const char* chip, std::int64_t l
   Schedule s(lang::build_program("attention", {q, k, v, y}), Target::parse("cuda-tile-" + std::string(chip)));
   schedules::tile_attention(s, result);
   write(folder, kind + "_" + std::to_string(length) + "_" + chip, s);
+}
+
+// One query of each of 8 heads that share keys; each block has 512 keys.
+void write_decode(const std::string& folder, const char* chip, std::int64_t length) {
+  using namespace ashlar;
+  lang::DefinitionScope scope;
+  Symbol B{"B"}, H{"H"}, N{"N", {.multiple_of = 64}};
+  const Tensor q = lang::make_input("q", bf16, {B, H * 8, 1, length}), k = lang::make_input("k", bf16, {B, H, N, length}),
+               v = lang::make_input("v", bf16, {B, H, N, length}), y = lang::make_output("y", bf16, {B, H * 8, 1, length});
+  const ops::Attention result = ops::attention(q, k, v, {.groups = 8, .rounded = true, .approximate = true});
+  lang::bind(y, result);
+  Schedule s(lang::build_program("decode", {q, k, v, y}), Target::parse("cuda-tile-" + std::string(chip)));
+  schedules::tile_attention(s, result, {.part_keys = 512});
+  write(folder, "decode_" + std::to_string(length) + "_" + chip, s, 2);
 }
 
 // On rows of 1024 floats
@@ -89,12 +105,14 @@ int main(int count, char** arguments) {
     write(folder, "softmax", tiles::Softmax(1024, 1024).s);
     write(folder, "softmax_padded", tiles::Softmax(1000, 1024).s);
     for (const std::string chip : {"sm_80", "sm_90", "sm_100"})
-      write(folder, "product_ragged_" + chip, tiles::Product(128, 256, 64).s, chip);
+      write(folder, "product_ragged_" + chip, tiles::Product(128, 256, 64).s, 1, chip);
     for (const char* chip : {"sm_80", "sm_90", "sm_100"})
       for (const int length : {64, 128}) {
         for (const char* kind : {"attention", "causal"}) write_attention(folder, chip, length, kind);
         if (length == 64) write_attention(folder, chip, length, "exact");
       }
+    for (const char* chip : {"sm_80", "sm_90", "sm_100", "sm_120"})
+      for (const int length : {64, 128}) write_decode(folder, chip, length);
     write_rows(folder);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tileir_write: %s\n", e.what());

@@ -125,7 +125,13 @@ std::vector<Expr> BlockLowering::in_memory(Id buffer, std::span<const Expr> inde
   std::vector<Expr> from_first;
   for (std::size_t d = 0; d < index.size(); ++d) {
     const Expr i = analysis::without_promises(index[d]);  // which points beyond the domain break
-    from_first.push_back(known(it == stored_.end() ? i : ir::sub(i, it->second.begin[d])));
+    if (it == stored_.end()) {
+      from_first.push_back(known(i));
+      continue;
+    }
+    const std::vector<int>& lacks = it->second.lacks;
+    if (std::find(lacks.begin(), lacks.end(), static_cast<int>(d)) == lacks.end())
+      from_first.push_back(known(ir::sub(i, it->second.begin[from_first.size()])));
   }
   return from_first;
 }
@@ -287,8 +293,8 @@ bool BlockLowering::says_end(const Expr& condition, const ir::Buffer& b, const s
   return false;
 }
 
-void BlockLowering::store(const ir::Buffer& b, const std::vector<Expr>& index, Id value, const std::vector<Expr>& conditions) {
-  const Dimensions& dims = now().spatial;
+void BlockLowering::store(const ir::Buffer& b, const std::vector<Expr>& index, Id value, const std::vector<Expr>& conditions,
+                          const Dimensions& dims) {
   const Id tensor = tensor_of(b, now().stage->where);
   if (b.type.is_bool()) value = b_.cast(u8, value);
   const auto at = index.empty() ? std::nullopt : places(index, dims);

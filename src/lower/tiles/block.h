@@ -56,8 +56,9 @@ struct StageTile {
 // What lies in memory between launches: a temporary, or an output that was computed. The buffer has its extents, and is an
 // output to the launch that stores it, an input to those behind it.
 struct StoredStage {
-  ir::Buffer as;
-  std::vector<Expr> begin;
+  ir::Buffer as;            // without the dimensions that the component lacks
+  std::vector<Expr> begin;  // of its own dimensions
+  std::vector<int> lacks;   // dimensions of the stage (drop_dim)
 };
 using StoredStages = std::map<ir::Id, StoredStage>;
 
@@ -170,10 +171,12 @@ class BlockLowering {
   static Expr where_it_moves(const Running&);
   Choice choice_of(const Running&, const ir::Stage&, const Expr& none);
   Expr margin_at(const Stmt& nest, const Expr& condition, bool largest);
-  void leave_out(const std::vector<Choice>&, Id axis, Expr& begin, Expr& end);
+  void leave_out(const Running&, const std::vector<Choice>&, Id axis, Expr& begin, Expr& end);
   std::optional<std::pair<Expr, std::int64_t>> falling(const Expr& margin, Id axis) const;
   std::vector<Stretch> stretches(const std::vector<Choice>&, Id axis, const Expr& begin, const Expr& end) const;
   std::map<Id, Expr> formulas_in(const Stretch&, const std::vector<Choice>&, const Running&, Id axis) const;
+  void only_where(const Expr& left, Id axis, Expr& begin, Expr& end) const;
+  void leave_out_rest(Id axis, Expr& begin, Expr& end);
 
   // ---- launch.cpp
   void bind(const Stmt& loop);
@@ -256,7 +259,10 @@ class BlockLowering {
   Id read_stage(const Expr& load, const StageTile&, const Dimensions&);
   Id gather(const Expr& load, const Dimensions&);
   Id offsets(const ir::Buffer&, const std::vector<Expr>& index, const Dimensions&);
-  void store(const ir::Buffer&, const std::vector<Expr>& index, Id value, const std::vector<Expr>& conditions);
+  void store(const ir::Buffer&, const std::vector<Expr>& index, Id value, const std::vector<Expr>& conditions,
+             const Dimensions&);
+  std::vector<Expr> without_dropped(std::size_t component, const std::vector<Expr>& conditions,
+                                    const std::vector<Expr>& some_point) const;
   bool says_end(const Expr& condition, const ir::Buffer&, const std::vector<Expr>& index) const;
   Id spread_out(Id tile, const std::vector<Place>&, const Dimensions&);  // of a tensor's dimensions over those of the value
   Id gathered_in(Id value, const std::vector<Place>&, const Dimensions&);
@@ -273,6 +279,7 @@ class BlockLowering {
 
   // ---- product.cpp
   bool multiply(const Expr& term, const std::vector<Expr>& conditions);
+  Expr with_own_dimensions(const Expr& term) const;
   Id factor(const Expr&, const Dimensions&, const std::vector<Expr>& conditions);
 
   const ir::Program& p_;

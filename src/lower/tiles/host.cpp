@@ -10,7 +10,8 @@
 //     launch f_any grid (…), …
 //
 // The first is told that tensors and their rows begin at multiples of 16 bytes and that rows end there, which copies of whole
-// tiles need; the second that they begin there; the third is told nothing.
+// tiles need; the second that they begin there; the third is told nothing. A program with variants (specialize) takes one of
+// them first.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -23,6 +24,7 @@
 
 #include "lower/flatten/storage.h"
 #include "lower/nodes.h"
+#include "lower/passes.h"
 #include "lower/tiles/block.h"
 
 namespace ashlar::lowering {
@@ -196,6 +198,19 @@ class TileHost {
 
 namespace ashlar {
 
-ir::Kernel lower_tiles(const ir::Program& p, const TileOptions& options) { return lowering::TileHost(p, options).run(); }
+ir::Kernel lower_tiles(const ir::Program& p, const TileOptions& options) {
+  if (p.variants.empty()) return lowering::TileHost(p, options).run();
+  ir::Program general = p;
+  general.variants.clear();
+  std::vector<ir::Kernel> variants;
+  for (const ir::Variant& v : p.variants) {
+    ir::Program own = *v.program;
+    own.name += "_variant" + (p.variants.size() > 1 ? std::to_string(variants.size() + 1) : "");  // of its entries
+    variants.push_back(lower_tiles(own, options));
+  }
+  ir::Kernel kernel = lowering::one_of(p, lower_tiles(general, options), std::move(variants));
+  analysis::verify(kernel, analysis::KernelForm::finished, "variants");
+  return kernel;
+}
 
 }  // namespace ashlar

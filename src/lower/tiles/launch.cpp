@@ -205,6 +205,21 @@ TileLaunch BlockLowering::run(const Stmt& root, TakenHints& taken) {
 
 }  // namespace ashlar::lowering
 
+namespace ashlar::lowering {
+
+// Are the dimensions in their order, but for those that it lacks (drop_dim)?
+static bool lacks_dimensions_alone(const ir::Layout& l) {
+  std::size_t next = 0;
+  for (std::size_t d = 0; d < l.vars.size(); ++d) {
+    if (std::find(l.dropped.begin(), l.dropped.end(), static_cast<int>(d)) != l.dropped.end()) continue;
+    if (next >= l.map.size() || !ir::is(l.map[next], Op::var) || l.map[next].node()->id != l.vars[d]) return false;
+    ++next;
+  }
+  return !l.dropped.empty() && next == l.map.size() && l.align_dim < 0;
+}
+
+}  // namespace ashlar::lowering
+
 namespace ashlar {
 
 std::vector<TileTemporary> tile_temporaries(const ir::Program& p) {
@@ -226,6 +241,9 @@ std::vector<TileTemporary> tile_temporaries(const ir::Program& p) {
     for (const Expr& e : box.extent)
       for (const ir::Id v : ir::free_vars(e))
         if (!p.symbols.count(v)) refuse("tiles", "storage with a bound over the symbols", b.name, b.where);
+    std::vector<int> lacks = b.layout.dropped;
+    std::sort(lacks.rbegin(), lacks.rend());
+    for (const int d : lacks) box.lo.erase(box.lo.begin() + d), box.extent.erase(box.extent.begin() + d);
     all.push_back({b.id, std::move(box.lo), std::move(box.extent)});
   }
   return all;
@@ -261,7 +279,8 @@ std::string entry_name(std::string name, std::set<std::string>& names) {
 
 std::vector<TileLaunch> lower_to_tiles(const ir::Program& p, const TileOptions& options) {
   if (!p.variants.empty())
-    ashlar::refuse("tiles", "a program without variants", "one that was specialized", p.variants[0].where);
+    ashlar::refuse("tiles", "a program without variants (lower_tiles takes those)", "one that was specialized",
+                   p.variants[0].where);
   for (const ir::TileHint& h : p.hints)
     if (std::none_of(p.body.begin(), p.body.end(), [&](const ir::Stmt& s) { return ir::is_nest_of(s, h.stage); })) {
       const auto stage = p.stages.find(h.stage);
@@ -274,7 +293,10 @@ std::vector<TileLaunch> lower_to_tiles(const ir::Program& p, const TileOptions& 
   std::set<std::string> names;
   lowering::StoredStages stored;
   for (const TileTemporary& t : tile_temporaries(p)) {
-    lowering::StoredStage& s = stored.emplace(t.buffer, lowering::StoredStage{p.buffer(t.buffer), t.begin}).first->second;
+    const ir::Layout layout = p.buffer(t.buffer).layout;
+    lowering::StoredStage& s =
+        stored.emplace(t.buffer, lowering::StoredStage{p.buffer(t.buffer), t.begin, layout.dropped}).first->second;
+    if (lowering::lacks_dimensions_alone(layout)) s.as.layout = {}, s.as.rank = static_cast<int>(t.extents.size());
     s.as.extents = t.extents, s.as.role = ir::Role::output, s.as.order = ir::Buffer::Order::dense;
     s.as.align = std::max<std::int64_t>(64, s.as.align);  // as the workspace places it
   }
@@ -294,7 +316,7 @@ std::vector<TileLaunch> lower_to_tiles(const ir::Program& p, const TileOptions& 
     for (const ir::Id id : p.stage(nest->stage).buffers) {  // what later launches read
       ir::Buffer b = p.buffer(id);
       const std::vector<Expr> begin(b.extents.size(), ir::index(0));
-      lowering::StoredStage& done = stored.emplace(id, lowering::StoredStage{std::move(b), begin}).first->second;
+      lowering::StoredStage& done = stored.emplace(id, lowering::StoredStage{std::move(b), begin, {}}).first->second;
       done.as.role = ir::Role::input;
     }
   }

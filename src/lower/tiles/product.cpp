@@ -78,8 +78,29 @@ Id BlockLowering::factor(const Expr& e, const Dimensions& dims, const std::vecto
   return b_.apply(Op::select, {inside, value, zero});
 }
 
-bool BlockLowering::multiply(const Expr& term, const std::vector<Expr>& conditions) {
+// Indices that do not depend on a dimension at the points of the tile: h / 8 for 8 heads of one group.
+Expr BlockLowering::with_own_dimensions(const Expr& term) const {
+  const Current& c = *nests_.back();
+  analysis::Facts points = facts_;
+  for (const TileDimension& d : c.spatial)
+    if (d.axis && !d.end.empty() && !ir::is_int(d.end, 1)) points.range(d.axis, ir::index(0), ir::sub(d.end, ir::index(1)));
+  return ir::transform(term, [&](const Expr& e) {
+    if (!ir::is(e, Op::load)) return e;
+    std::vector<Expr> index;
+    for (const Expr& i : ir::args_of(e)) {
+      const Expr simple = analysis::simplify(i, points);
+      const bool fewer = std::any_of(c.spatial.begin(), c.spatial.end(), [&](const TileDimension& d) {
+        return d.axis && ir::uses_var(i, d.axis) && !ir::uses_var(simple, d.axis);
+      });
+      index.push_back(fewer ? simple : i);
+    }
+    return ir::load(e.node()->id, e.node()->name, e.type(), index, e.node()->where);
+  });
+}
+
+bool BlockLowering::multiply(const Expr& of_terms, const std::vector<Expr>& conditions) {
   Current& c = now();
+  const Expr term = with_own_dimensions(of_terms);
   const ir::Reducer& r = c.stage->reducer;
   if (r.kind != ir::ReducerKind::sum || c.terms.empty() || !ir::is(term, Op::mul)) return false;
   const Type sum = term.type();

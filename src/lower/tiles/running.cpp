@@ -17,6 +17,7 @@
 #include <functional>
 #include <limits>
 
+#include <ashlar/analysis/regions.h>
 #include <ashlar/ir/operation.h>
 
 #include "lower/nodes.h"
@@ -180,18 +181,18 @@ bool rescales(const Expr& value, Id part, const Expr& rescale, Id old, Id now, c
          std::abs(at(rescale, 0, 0) - 1) <= 1e-6;
 }
 
-// Is an element of a part the one at the same point of the stage that combines parts? Then so are their tiles' elements.
-bool is_own_point(const Expr& load, const ir::Stage& all) {
+// Is an element of a part the one at the same point of the stage that combines parts? Then so are their tiles' elements. An
+// index may be any formula of what is the same in a tile. `moving`: the variables that are not.
+bool is_own_point(const Expr& load, const ir::Stage& all, const std::set<Id>& moving) {
   std::size_t next = 0;
   for (const Expr& i : ir::args_of(load)) {
-    if (ir::is(i, Op::var)) {
+    if (ir::is(i, Op::var) && moving.count(i.node()->id)) {
       while (next < all.iters.size() && all.iters[next].id != i.node()->id) ++next;
-      if (next < all.iters.size()) {
-        ++next;
-        continue;
-      }
+      if (next++ >= all.iters.size()) return false;
+      continue;
     }
-    return false;
+    const std::vector<Id> vars = ir::free_vars(i);
+    if (ir::has_load(i) || std::any_of(vars.begin(), vars.end(), [&](Id v) { return moving.count(v) != 0; })) return false;
   }
   return true;
 }
@@ -216,10 +217,13 @@ std::optional<BlockLowering::Running> BlockLowering::running_of(const Stmt& loop
   if (r.kind != ir::ReducerKind::custom || r.order != ir::Reducer::Order::any || all.values.size() < 2 || !c.terms.empty())
     return std::nullopt;
   Running found{.all = &all, .body = &loop.body(), .old = ir::fresh_id(), .now = ir::fresh_id()};
+  std::set<Id> moving;
+  for (std::size_t v = 0, dim = 0; v < all.iters.size(); ++v)
+    if (all.iters[v].kind != ir::IterKind::reduce && c.at[dim++]) moving.insert(all.iters[v].id);
   std::vector<Expr> left, right;
   for (std::size_t k = 0; k < all.values.size(); ++k) {
     const Expr& e = all.values[k];
-    if (!ir::is(e, Op::load) || !is_own_point(e, all) || !nest_in(loop.body(), p_.buffer(e.node()->id).stage))
+    if (!ir::is(e, Op::load) || !is_own_point(e, all, moving) || !nest_in(loop.body(), p_.buffer(e.node()->id).stage))
       return std::nullopt;
     found.parts.push_back(e.node()->id);
     left.push_back(ir::var(r.left[k], "a", e.type())), right.push_back(ir::var(r.right[k], "b", e.type()));
@@ -431,15 +435,34 @@ Expr all_of(const std::vector<Expr>& conditions) {
 }  // namespace
 
 // The loop without iterations at its ends whose part is the reducer's identity at all points.
-void BlockLowering::leave_out(const std::vector<Choice>& choices, Id axis, Expr& begin, Expr& end) {
-  const std::vector<Expr>&of_top = choices[0].most, &of_term = choices[1].most;
+void BlockLowering::leave_out(const Running& run, const std::vector<Choice>& choices, Id axis, Expr& begin, Expr& end) {
+  const auto part = [&](std::size_t k) -> const ir::Stage& { return p_.stage(p_.buffer(run.parts[k]).stage); };
+  const auto of_domain = [&](const ir::Stage& stage) {
+    std::vector<Expr> margins;
+    for (const Expr& condition : stage.domain) margins.push_back(margin_at(*nest_in(*run.body, stage.id), condition, true));
+    return margins;
+  };
+  const auto has = [](const std::vector<Expr>& list, const Expr& e) {
+    return std::any_of(list.begin(), list.end(), [&](const Expr& x) { return !x.empty() && ir::same(x, e); });
+  };
+  std::vector<Expr> of_top = choices[0].most;
+  for (const Expr& left : of_domain(part(0))) of_top.push_back(left);
+  const std::vector<Expr>& of_term = choices[1].most;
+  std::vector<std::vector<Expr>> of_sums;
+  for (std::size_t k = 1; k < run.parts.size(); ++k) of_sums.push_back(of_domain(part(k)));
   for (const Expr& left : of_top) {
-    const auto f = falling(left, axis);
-    if (!f || std::none_of(of_term.begin(), of_term.end(), [&](const Expr& e) { return !e.empty() && ir::same(e, left); }))
-      continue;
-    narrow(f->first, f->second, begin, end);
-    begin = known(begin), end = known(end);
+    if (left.empty()) continue;
+    const bool of_all = std::all_of(of_sums.begin(), of_sums.end(), [&](const auto& list) { return has(list, left); });
+    if (has(of_term, left) || of_all) only_where(left, axis, begin, end);
   }
+}
+
+// Only the iterations in which `left` is positive, if it changes by the same number with each.
+void BlockLowering::only_where(const Expr& left, Id axis, Expr& begin, Expr& end) const {
+  const auto f = falling(left, axis);
+  if (!f) return;
+  narrow(f->first, f->second, begin, end);
+  begin = known(begin), end = known(end);
 }
 
 // The loop's iterations in which some score is left out before, behind and apart from those in which none is.
@@ -481,6 +504,19 @@ std::map<Id, Expr> BlockLowering::formulas_in(const Stretch& stretch, const std:
     all[c.stage->id] = formula;
   }
   return all;
+}
+
+// Ends a loop over terms where no position of the tiles inside has terms any more: the rest of a part, where parts do not
+// divide the terms.
+void BlockLowering::leave_out_rest(Id axis, Expr& begin, Expr& end) {
+  for (const Expr& e : analysis::conditions_of(p_, to_block())) {
+    const Expr condition = known(e), left = margin(condition);
+    if (left.empty() || !left.type().is_index() || ir::has_load(left) || !ir::uses_var(left, axis)) continue;
+    const std::vector<Id> vars = ir::free_vars(left);
+    if (std::all_of(vars.begin(), vars.end(), [&](Id v) { return v == axis || p_.symbols.count(v) || scalars_.count(v); }))
+      only_where(left, axis, begin, end);
+  }
+  facts_.range(axis, begin, known(ir::sub(end, ir::index(1))));
 }
 
 }  // namespace ashlar::lowering

@@ -173,13 +173,14 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
   if (first) steps ? start_steps() : start_sums();
   if (first && terms && in_two_loops(s)) return;
   const std::optional<Running> run = first && terms && !running_ ? running_of(s) : std::nullopt;
-  std::vector<Stretch> list{{known(range.begin), known(range.end)}};
+  Expr from = known(range.begin), to = known(range.end);
+  if (terms) leave_out_rest(l.axis, from, to);
+  std::vector<Stretch> list{{from, to}};
   std::vector<Choice> choices;
   if (run) {
     const ir::Stage &top = p_.stage(p_.buffer(run->parts[0]).stage), &term = *run->terms.front();
     choices = {choice_of(*run, top, top.inits.front()), choice_of(*run, term, ir::float_const(term.values[0].type(), 0))};
-    Expr from = list[0].begin, to = list[0].end;
-    leave_out(choices, l.axis, from, to);
+    leave_out(*run, choices, l.axis, from, to);
     list = stretches(choices, l.axis, from, to);
   }
   const std::map<Id, StageTile> outside = stages_;  // values computed inside do not exist after the loop
@@ -510,6 +511,32 @@ void BlockLowering::block(const Stmt& s) {
   c.sums.clear();
 }
 
+// Of a component that lacks dimensions: the conditions of the first point along these, which has what all of them have, but for
+// those that hold anyway. One tile has all points along each.
+std::vector<Expr> BlockLowering::without_dropped(std::size_t component, const std::vector<Expr>& conditions,
+                                                 const std::vector<Expr>& some_point) const {
+  const Current& c = *nests_.back();
+  const ir::Buffer& b = p_.buffer(c.stage->buffers[component]);
+  ir::Substitution first;
+  for (const int d : b.layout.dropped) {
+    const auto dim = static_cast<std::size_t>(d);
+    const Expr at = known(ir::substitute(ir::stored_at(*c.stage, c.piece)[dim], c.values));
+    const Id axis = c.at[dim] ? c.spatial[*c.at[dim]].axis : 0;
+    if (axis ? !(ir::is(at, Op::var) && at.node()->id == axis) : !ir::is_int(known(c.nest->roots[dim].extent), 1))
+      refuse("tiles", "a dimension of " + b.name + " that it is stored without (drop_dim) as one tile",
+             c.stage->iters[dim].name + " of " + c.stage->name + " in several", c.where);
+    if (axis) first.emplace_back(axis, ir::index(0));
+  }
+  std::vector<Expr> left;
+  for (const Expr& e : conditions) {
+    const Expr at_first = known(ir::substitute(e, first)), rest = margin(at_first);
+    const Expr positive = rest.empty() ? at_first : known(ir::gt(rest, ir::index(0)));
+    const bool holds = std::any_of(some_point.begin(), some_point.end(), [&](const Expr& u) { return ir::same(u, positive); });
+    if (!holds && !ir::is_int(at_first, 1)) left.push_back(at_first);
+  }
+  return left;
+}
+
 // Stores what the stage's points are, and keeps them for stages that read them in the block.
 void BlockLowering::finish(const std::vector<Id>& values) {
   const Current& c = now();
@@ -524,20 +551,21 @@ void BlockLowering::finish(const std::vector<Id>& values) {
     kept.begin.push_back(known(c.nest->roots[d].begin));
     kept.width.push_back(c.at[d] ? c.spatial[*c.at[d]].width : 1);
     const Expr position = analysis::simplify(ir::sub(index[d], kept.begin[d]), facts_);
-    whole = whole && (axis ? ir::is(position, Op::var) && position.node()->id == axis : ir::is_int(position, std::int64_t{0}));
+    const bool first = ir::is_int(position, std::int64_t{0}), single = kept.width.back() == 1;
+    whole = whole && ((single && first) || (axis && ir::is(position, Op::var) && position.node()->id == axis));
   }
   for (std::size_t k = 0; k < values.size(); ++k) {
     const ir::Buffer& b = p_.buffer(c.stage->buffers[k]);
     const ir::Buffer& m = memory(b.id);
     const bool stored = m.role == ir::Role::output;
-    if (!b.layout.map.empty() && (stored || b.layout.dropped.empty()))
+    if (!b.layout.map.empty() && (stored ? !m.layout.map.empty() : b.layout.dropped.empty()))
       refuse("tiles", "stages without a layout of their own", b.name, b.where);
     if (stored)
       where(some_point, {}, [&] {
         if (c.piece == ir::Piece::update)
           update(m, in_memory(b.id, index), values[k], conditions, c.spatial);
         else
-          store(m, in_memory(b.id, index), values[k], conditions);
+          store(m, in_memory(b.id, index), values[k], without_dropped(k, conditions, some_point), dimensions(k));
         return std::vector<Id>{};
       });
     StageTile own = kept;

@@ -56,6 +56,19 @@ class TileProduct : public Generator {
 };
 ASHLAR_GENERATOR(TileProduct, "tile_product");
 
+// C = A B by default: calls with few results and many terms take a variant, whose blocks have parts of k.
+class TileParts : public Generator {
+ public:
+  Symbol M{"M"}, N{"N"}, K{"K"};
+  Input A{"A", bf16, {M, K}}, B{"B", bf16, {K, N}};
+  Output C{"C", f32, {M, N}};
+  void algorithm() override {
+    Axis k{"k", K};
+    C = compute("C", {M, N}, [&](Var i, Var j) { return sum(f32(A(i, k)) * f32(B(k, j)), k); });
+  }
+};
+ASHLAR_GENERATOR(TileParts, "tile_parts");
+
 // y = x - the mean of its row, by two launches: sums lie in memory between them, and so does a flag of each element.
 class TileCenter : public Generator {
  public:

@@ -9,6 +9,7 @@
 #include "tile_choice.h"
 #include "tile_counts.h"
 #include "tile_empty.h"
+#include "tile_parts.h"
 #include "tile_product.h"
 #include "tile_turn.h"
 
@@ -121,6 +122,52 @@ TEST_CASE("on plain pointers, and prepared") {
   CHECK(tile_bias_run(&args, &ctx) == ASHLAR_OK);
   CHECK(launched() == "tiles tile_bias");
   t.check();
+}
+
+TEST_CASE("variants: the terms of a call decide, each variant has both forms and needs its own workspace") {
+  struct {
+    std::int64_t m, n, k;
+    const char* taken;
+  } const cases[] = {{20, 24, 1040, "tiles tile_parts_variant_C_rf, tiles tile_parts_variant_C"},
+                     {5, 9, 1100, "tiles tile_parts_variant_C_rf_any, tiles tile_parts_variant_C_any"},
+                     {20, 24, 1016, "tiles tile_parts"},
+                     {5, 9, 7, "tiles tile_parts_any"},
+                     {5, 9, 0, "tiles tile_parts_any"}};
+  for (const auto& c : cases) {
+    CAPTURE(c.k);
+    OnDevice<std::uint16_t> a({c.m, c.k}, of_bfloat), b({c.k, c.n}, of_bfloat);
+    OnDevice<float> y({c.m, c.n}, of_float);
+    const auto left = [](std::int64_t i, std::int64_t j) { return (i + 2 * j) % 5 - 2; };
+    const auto right = [](std::int64_t i, std::int64_t j) { return (3 * i + j) % 7 - 3; };
+    const auto bits = [](std::int64_t n) {
+      const float x = static_cast<float>(n);
+      std::uint32_t u = 0;
+      std::memcpy(&u, &x, sizeof u);
+      return static_cast<std::uint16_t>(u >> 16);
+    };
+    for (std::int64_t i = 0; i < c.m; ++i)
+      for (std::int64_t j = 0; j < c.k; ++j) a(i, j) = bits(left(i, j));
+    for (std::int64_t i = 0; i < c.k; ++i)
+      for (std::int64_t j = 0; j < c.n; ++j) b(i, j) = bits(right(i, j));
+    a.up(), b.up(), y.up();
+    launched();
+    tile_parts_args args = {};
+    args.M = c.m, args.N = c.n, args.K = c.k;
+    const std::size_t parts = c.k >= 1024 ? static_cast<std::size_t>((c.k + 511) / 512 * c.m * c.n) * sizeof(float) : 0;
+    CHECK((parts == 0) == (tile_parts_workspace_bytes(&args, nullptr) == 0));
+    CHECK(tile_parts_workspace_bytes(&args, nullptr) >= parts);
+    REQUIRE_MESSAGE(tile_parts(&a.tensor, &b.tensor, &y.tensor) == ASHLAR_OK, said());
+    CHECK(launched() == c.taken);
+    y.down();
+    int wrong = 0;
+    for (std::int64_t i = 0; i < c.m; ++i)
+      for (std::int64_t j = 0; j < c.n; ++j) {
+        std::int64_t sum = 0;
+        for (std::int64_t t = 0; t < c.k; ++t) sum += left(i, t) * right(t, j);
+        wrong += y(i, j) != static_cast<float>(sum);
+      }
+    CHECK(wrong == 0);
+  }
 }
 
 TEST_CASE("a product with a scalar: whole, ragged with rows in lines, and any") {

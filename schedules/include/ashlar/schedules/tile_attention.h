@@ -24,10 +24,23 @@
 // needed: a product has no conditions, and multiplies v of an unseen key by 0. Tiles in which no query sees a key are not
 // computed.
 //
+// Few queries against many keys, as when a model writes one word after another ("decode"), are computed in two launches. If the
+// extents are numbers, the blocks would occupy at most half of the multiprocessors, and there are at least 1024 keys, each
+// block has a part of the keys, at least 512, and a second launch combines what they give (Flash-Decoding; Dao et al., 2023):
+//
+//   for b, h; for p, i        maximum, sum and weighted values of the keys of part p, as above
+//   for b, h; for i           combined over p; weighted / sum
+//
+// `part_keys` asks for parts of other attentions. If extents are Symbols, the default schedule makes a variant for calls with
+// few blocks. If groups of heads share keys and have few queries, a known number of at most 32, the queries of a group are the
+// rows of one product, so a block reads each key once for all of them.
+//
 // ops::AttentionOptions::approximate lets exponentials be the chip's own powers of two.
 //
 // Refused: a target without tiles; types other than f16 and bf16; lengths D and E of queries and values that are not constants
 // of at most 256; queries that do not see all keys, without `finite`.
+#include <cstdint>
+
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::ops {
@@ -37,9 +50,12 @@ struct Attention;
 namespace ashlar::schedules {
 
 struct TileAttentionOptions {
-  // Of a tile. 0: 64 of both. On chips that hold factors in registers (before sm_90, and sm_120): 64 queries and 32 keys, or 32
-  // queries and 64 keys if values have more than 64 elements.
+  // Of a tile. 0: 64 of both, or fewer queries if there are fewer. On chips that hold factors in registers (before sm_90, and
+  // sm_120): 64 queries and 32 keys, or 32 queries and 64 keys if values have more than 64 elements.
   int queries = 0, keys = 0;
+  // Keys of a block, rounded up to whole tiles. 0: as described above. all_keys: all of them.
+  std::int64_t part_keys = 0;
+  static constexpr std::int64_t all_keys = INT64_MAX;
 };
 
 void tile_attention(Schedule& s, const ops::Attention& y, const TileAttentionOptions& o = {}, Where where = Where::current());

@@ -16,6 +16,7 @@ constexpr std::int64_t most_of_attention = 256;  // numbers in a query, a key or
 struct AttentionParts {
   ir::Id scores = 0, maximum = 0, exps = 0, sum = 0, weighted = 0, result = 0;
   ir::Id q = 0, k = 0, v = 0;
+  std::int64_t groups = 1;  // heads of queries that share one of keys and values
   bool skips = false;  // terms of `weighted` whose weight is 0
 };
 

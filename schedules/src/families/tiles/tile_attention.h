@@ -4,8 +4,12 @@
 #include <ashlar/schedules/tile_attention.h>
 
 #include "schedules/src/families/devices/gpu_attention.h"
+#include "schedules/src/families/tiles/tiles.h"
 
 namespace ashlar::schedules::detail {
+
+// When is a call worth keys that are split among blocks?
+std::optional<FewBlocks> few_blocks_of_attention(Schedule& s, const AttentionParts& a, Where where);
 
 void tile_attention(Schedule& s, const AttentionParts& a, const TileAttentionOptions& o, Where where);
 

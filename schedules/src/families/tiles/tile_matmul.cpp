@@ -19,8 +19,9 @@ namespace {
 using namespace detail;
 
 constexpr const char* matmul_family = "tile_matmul";
-constexpr std::int64_t least_of_mma = 16;   // rows, columns and terms of an mma
-constexpr std::int64_t pixels_of_row = 16;  // of columns that have two dimensions
+constexpr std::int64_t least_of_mma = 16;                      // rows, columns and terms of an mma
+constexpr std::int64_t pixels_of_row = 16;                     // of columns that have two dimensions
+constexpr std::int64_t rows_of_sum = 8, columns_of_sum = 128;  // of results whose parts a block adds
 
 struct ProductExtents {
   std::int64_t rows = 0, columns = 0, terms = 0;
@@ -46,20 +47,96 @@ class ProductInTiles {
              "a sum of products of two factors, each with dimensions of its own, of types that an mma multiplies",
              definition(s, product).name, where);
     p = *found;
+    set_extents();
     if (definition(s, result).spatial_rank() != definition(s, product).spatial_rank())
       refuse(matmul_family, "a result with the dimensions of " + definition(s, product).name, definition(s, result).name,
              where);
+  }
+
+  void run() {
+    set_widths();
+    if (const std::int64_t part = terms_of_part(); part > 0) return in_parts(part);
+    in_blocks();
+  }
+
+  // When few blocks share a sum that can be cut: in variables of the program, and over the symbols of loops.
+  std::optional<FewBlocks> few() {
+    if (!one_sum()) return std::nullopt;
+    set_widths();
+    const ir::Stage& d = definition(s, product);
+    std::vector<Expr> declared, of_call;
+    for (const ir::IterVar& v : spatial_of(d)) declared.push_back(v.end);
+    for (const Loop& l : product.spatial_loops(where)) of_call.push_back(l.extent(where));
+    const Expr terms = reduce_of(d).front().end;
+    declared.push_back(terms);
+    if (std::any_of(declared.begin(), declared.end(), [](const Expr& e) { return e.empty(); })) return std::nullopt;
+    declared.pop_back();
+    return FewBlocks{few_blocks(s, blocks_of(declared), terms),
+                     few_blocks(s, blocks_of(of_call), product.reduction_loops(where).front().extent(where))};
+  }
+
+ private:
+  ProductInTiles(Schedule& schedule, const Stage& parts, const TileProduct& of, const TileMatmulOptions& options, Where w)
+      : s(schedule), product(parts), result(parts), o(options), where(w), p(of) {
+    for (std::vector<std::size_t>* dims : {&p.rows, &p.columns})
+      for (std::size_t& d : *dims) ++d;  // behind that of parts
+    set_extents();
+  }
+
+  void set_extents() {
     extents = usual_extents(s.target(), p);
     if (o.rows > 0) extents.rows = o.rows;
     if (o.columns > 0) extents.columns = o.columns;
     if (o.terms > 0) extents.terms = o.terms;
   }
 
-  void run() {
+  void set_widths() {
     const std::vector<Loop> points = result.spatial_loops(where);
     widths.assign(points.size(), 1);
     tile(points, p.rows, extents.rows);
     tile(points, p.columns, extents.columns);
+  }
+
+  bool one_sum() const { return p.terms.size() == 1 && product.reduction_loops(where).size() == 1; }
+
+  Expr blocks_of(const std::vector<Expr>& points) const {
+    Expr blocks = ir::index(1);
+    for (std::size_t d = 0; d < points.size(); ++d) blocks = blocks * ((points[d] + (widths[d] - 1)) / widths[d]);
+    return blocks;
+  }
+
+  // 0: all of them
+  std::int64_t terms_of_part() const {
+    if (o.part_k == TileMatmulOptions::all_k) return 0;
+    if (o.part_k > 0) return (o.part_k + extents.terms - 1) / extents.terms * extents.terms;
+    if (!one_sum()) return 0;
+    std::vector<Expr> points;
+    for (const Loop& l : product.spatial_loops(where)) points.push_back(l.extent(where));
+    return tile_part(s, blocks_of(points), product.reduction_loops(where).front().extent(where), extents.terms);
+  }
+
+  // Each block sums a part of the terms; then the parts of each result are added in their order.
+  //
+  //   for p, b, io, jo       parts[p, ..]: a product of `part` terms
+  //   for b, io, jo          for p: product += parts[p, ..], a tile at a time; what is computed of it
+  void in_parts(std::int64_t part) {
+    if (!one_sum())
+      refuse(matmul_family, "one sum, to be cut into parts (part_k)",
+             definition(s, product).name + " over " + std::to_string(product.reduction_loops(where).size()), where);
+    const Split split = product.split(product.reduction_loops(where).front(), part, Tail::guard, where);
+    const Stage parts = product.rfactor(split.outer, Place::first, where);
+    ProductInTiles of_parts(s, parts, p, o, where);
+    of_parts.set_widths();
+    of_parts.in_blocks();
+    const std::vector<Loop> points = result.spatial_loops(where);
+    widths.assign(points.size(), 1);
+    widths[p.columns.back()] = width_along(s, points[p.columns.back()], columns_of_sum, where);
+    widths[p.rows.back()] = width_along(s, points[p.rows.back()], rows_of_sum, where);
+    in_blocks();
+  }
+
+  void in_blocks() {
+    const std::vector<Loop> points = result.spatial_loops(where);
     std::vector<Loop> blocks, inside;
     for (std::size_t d = 0; d < points.size(); ++d) {
       if (widths[d] == 1) {
@@ -85,7 +162,6 @@ class ProductInTiles {
     for (std::size_t k = 0; k < terms.size(); ++k) product.as_tile(terms[k], Factor(term_widths[k]), where);
   }
 
- private:
   // The extents of tiles along dimensions of a factor: the last ones fill the matrix.
   void tile(const std::vector<Loop>& points, const std::vector<std::size_t>& dims, std::int64_t most) {
     std::int64_t left = most;
@@ -100,6 +176,7 @@ class ProductInTiles {
   // The loops over terms: serial ones, and those that are dimensions. The longest one is taken in steps; short ones join it.
   std::pair<std::vector<Loop>, std::vector<Loop>> steps() {
     const std::vector<Loop> all = product.reduction_loops(where);
+    if (!ir::is(definition(s, product).values.front(), ir::Op::mul)) return {all, {}};  // the parts of a sum
     std::vector<std::size_t> order = p.terms;
     const auto length = [&](std::size_t t) { return most_iterations(s, all[t], where).value_or(std::int64_t{1} << 30); };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
@@ -148,6 +225,10 @@ class ProductInTiles {
 
 }  // namespace
 
+std::optional<detail::FewBlocks> detail::few_blocks_of_matmul(Schedule& s, const Stage& product, Where where) {
+  return ProductInTiles(s, product, product, {}, where).few();
+}
+
 void tile_matmul(Schedule& s, const Stage& product, const TileMatmulOptions& o, Where where) {
   tile_matmul(s, product, product, o, where);
 }
@@ -159,6 +240,7 @@ void tile_matmul(Schedule& s, const Stage& product, const Stage& result, const T
     expect_option(matmul_family, name, n, 0, where);
     if (n > 0) expect_power_of_two(matmul_family, name, n, where);
   }
+  expect_option(matmul_family, "part_k", o.part_k, 0, where);
   ProductInTiles(s, product, result, o, where).run();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedules/src/families/tiles/tiles.h"
 
+#include <algorithm>
+
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedule/step.h>
@@ -32,6 +34,25 @@ std::optional<std::int64_t> most_iterations(const Schedule& s, const Loop& loop,
 std::int64_t width_along(const Schedule& s, const Loop& loop, std::int64_t most, Where where) {
   const auto n = most_iterations(s, loop, where);
   return n ? std::min(most, power_of_two_from(*n)) : most;
+}
+
+std::int64_t multiprocessors_of(const Target& t) {
+  constexpr std::int64_t usual = 100;
+  return t.device().multiprocessors > 0 ? t.device().multiprocessors : usual;
+}
+
+Expr few_blocks(const Schedule& s, const Expr& blocks, const Expr& terms) {
+  return analysis::simplify(blocks) <= multiprocessors_of(s.target()) / 2 && terms >= 2 * terms_of_tile_part;
+}
+
+std::int64_t tile_part(const Schedule& s, const Expr& blocks, const Expr& terms, std::int64_t unit) {
+  std::int64_t b = 0, n = 0;
+  const std::int64_t chip = multiprocessors_of(s.target());
+  if (!ir::is_int(analysis::simplify(blocks), &b) || !ir::is_int(terms, &n) || b < 1 || 2 * b > chip ||
+      n < 2 * terms_of_tile_part)
+    return 0;
+  const std::int64_t parts = std::min(chip / b, n / terms_of_tile_part);
+  return ((n + parts - 1) / parts + unit - 1) / unit * unit;
 }
 
 Loop over_blocks(const Stage& stage, const std::vector<Loop>& rows, const std::optional<Loop>& columns, Where where) {

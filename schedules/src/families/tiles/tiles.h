@@ -31,6 +31,14 @@ std::int64_t width_along(const Schedule& s, const Loop& loop, std::int64_t most,
 // The loop inside of which a block's own stages are computed.
 Loop over_blocks(const Stage& stage, const std::vector<Loop>& rows, const std::optional<Loop>& columns, Where where);
 
+// Results of so few blocks that most of the chip would be idle, and of so many terms that several blocks share those of a
+// result: each has a part of the terms, and a second launch combines the parts.
+constexpr std::int64_t terms_of_tile_part = 512;   // at least
+std::int64_t multiprocessors_of(const Target& t);  // of a portable target: 100
+Expr few_blocks(const Schedule& s, const Expr& blocks, const Expr& terms);
+// Terms of a part, a multiple of `unit`, if both are numbers; 0 where all terms are one part.
+std::int64_t tile_part(const Schedule& s, const Expr& blocks, const Expr& terms, std::int64_t unit);
+
 // A sum of products that an mma may compute (docs/tiles.md): which dimensions the factors have alone, which terms both.
 struct TileProduct {
   ir::Id stage = 0;
@@ -40,5 +48,11 @@ struct TileProduct {
   bool gathers = false;                    // a factor is read at more than its own variables: windows, strides, tables
 };
 std::optional<TileProduct> tile_product(const ir::Stage& stage);
+// When is a call of tile_matmul worth parts of k? Nothing where the product has no single sum that can be cut.
+struct FewBlocks {
+  Expr declared;  // in variables of the program, for known()
+  Expr of_call;   // over the symbols of loops, for specialize
+};
+std::optional<FewBlocks> few_blocks_of_matmul(Schedule& s, const Stage& product, Where where);
 
 }  // namespace ashlar::schedules::detail
