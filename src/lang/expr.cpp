@@ -144,7 +144,7 @@ Expr saturate(Type to, Operand value) {
   if (to.is_bool()) refuse("saturate", "a type of numbers", ir::text(to), value.where());
   Expr x = as_expr(value, "saturate");
   if (!x.type().is_packed()) require(Domain::number, x, "saturate", value.where());
-  if (x.type() == to) return x;
+  if (x.type() == to && !to.is_float()) return x;  // of floats, an infinity becomes the largest number
   return ir::make(Op::saturate, to, std::span(&x, 1), value.where());
 }
 

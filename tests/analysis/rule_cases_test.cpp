@@ -89,6 +89,7 @@ std::vector<Case> cases() {
       {"xor.high", bits(Op::bit_xor, x, y), "x / 8 * 8 + (y ^ x % 8)", within(id_y, 0, 7)},
       {"xor.low", bits(Op::bit_xor, x, mul(y, n(4))), "(y ^ x / 4) * 4 + x % 4"},
       {"and.mask", bits(Op::bit_and, x, n(7)), "x % 8"},
+      {"and.high", bits(Op::bit_and, x, n(-8)), "x - x % 8"},
       {"or.disjoint", bits(Op::bit_or, mul(x, n(8)), y), "x * 8 + y", within(id_y, 0, 7), "mod.known"},
       {"mul.quotient", mul(div(x, n(4)), n(8)), "x * 2", of(id_x, 4)},
       {"add.div_mod", add(mul(div(add(mul(x, n(5)), n(2)), n(4)), n(4)), mod(add(x, n(2)), n(4))), "x * 5 + 2"},

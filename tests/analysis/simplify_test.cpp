@@ -177,6 +177,50 @@ TEST_CASE("a known remainder bounds the quotient") {
   CHECK(can_prove(ge(div(v.o, n(3)), n(1)), thirds));
 }
 
+TEST_CASE("a known remainder moves the ends") {
+  Names v;
+  Facts odd;
+  odd.bound(6, 0, 10);
+  odd.assume(eq(mod(v.o, n(2)), n(1)));
+  CHECK(can_prove(ge(v.o, n(1)), odd));
+  CHECK(can_prove(le(v.o, n(9)), odd));
+  Facts even;
+  even.bound(6, 1, 9);
+  even.assume(ne(mod(v.o, n(2)), n(1)));
+  CHECK(can_prove(ge(v.o, n(2)), even));
+  CHECK(can_prove(le(v.o, n(8)), even));
+  Facts negative;
+  negative.bound(6, -7, {});
+  negative.assume(eq(mod(v.o, n(5)), n(2)));  // -3, 2, 7
+  CHECK(can_prove(ge(v.o, n(-3)), negative));
+  CHECK_FALSE(can_prove(ge(v.o, n(-2)), negative));
+}
+
+TEST_CASE("what differs from an end of its range lies inside") {
+  Names v;
+  Facts facts;
+  facts.bound(4, 0, {});                 // N
+  facts.range(6, n(0), sub(v.N, n(1)));  // 0 <= o < N
+  CHECK_FALSE(can_prove(ge(sub(v.o, n(1)), n(0)), facts));
+  Facts first = facts;
+  first.assume(ne(v.o, n(0)));
+  CHECK(can_prove(ge(sub(v.o, n(1)), n(0)), first));
+  for (const Expr& last : {eq(v.o, sub(v.N, n(1))), eq(add(v.o, n(1)), v.N), eq(v.N, add(v.o, n(1)))}) {
+    Facts inner = facts;
+    inner.assume(logic_not(last));
+    CHECK(can_prove(lt(add(v.o, n(1)), v.N), inner));
+    CHECK_FALSE(can_prove(lt(add(v.o, n(2)), v.N), inner));
+  }
+  Facts inside = facts;  // neither of two ends that it need not have
+  inside.assume(ne(v.o, n(5)));
+  CHECK_FALSE(can_prove(gt(v.o, n(5)), inside));
+  CHECK_FALSE(can_prove(lt(v.o, n(5)), inside));
+  Facts empty;
+  empty.bound(4, 0, {});
+  empty.assume(ne(v.N, n(0)));
+  CHECK(can_prove(ge(v.N, n(1)), empty));
+}
+
 TEST_CASE("a shifted tail stays inside") {
   Names v;
   Facts facts;

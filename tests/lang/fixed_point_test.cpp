@@ -70,6 +70,19 @@ TEST_CASE("shifts both ways, and the distance of signed numbers") {
   CHECK(each(u8, {0, 1, 255}, i16, [](const Expr& x) { return widening_sub(x, 2); }) == V{-2, -1, 253});
 }
 
+TEST_CASE("saturate leaves no infinity, also of its own type") {
+  constexpr double inf = HUGE_VAL;
+  const V in{1.5, -inf, inf, -0.0};
+  for (const auto& [type, largest] : {std::pair{f16, 65504.0},
+                                      {bf16, 0x1.FEp127},
+                                      {e5m2, 57344.0},
+                                      {f32, 0x1.FFFFFEp127},
+                                      {f64, std::numeric_limits<double>::max()}}) {
+    CAPTURE(ir::text(type));
+    CHECK(each(type, in, type, [t = type](const Expr& x) { return saturate(t, x); }) == V{1.5, -largest, largest, -0.0});
+  }
+}
+
 TEST_CASE("8-bit floats: arithmetic in f32, rounded after every operator; overflow by name") {
   constexpr double inf = HUGE_VAL;
   const V in{1.0625, 1.1875, 300, -1e9, inf, -0.0};

@@ -217,7 +217,10 @@ void Engine::load_hypotheses() {
   for (const Expr& c : facts_.conditions()) {
     if (!ir::is_comparison(ir::op_of(c)) || !is_scalar_index(ir::args_of(c)[0])) continue;
     const Op op = ir::op_of(c);
-    if (op == Op::ne) continue;
+    if (op == Op::ne) {
+      if (auto apart = one_sided(c)) hypotheses_.push_back(std::move(*apart));
+      continue;
+    }
     const bool ascending = op == Op::lt || op == Op::le;
     Linear slack;
     gather(ir::args_of(c)[ascending ? 1 : 0], 1, slack);
@@ -235,6 +238,26 @@ void Engine::load_hypotheses() {
   if (hypotheses_.size() > 64) hypotheses_.resize(64);
   done_[1].clear();
   use_conditions_ = true;
+}
+
+// a != b where the ranges of the variables say a >= b, or a <= b: then a >= b + 1, or a <= b - 1.
+std::optional<Linear> Engine::one_sided(const Expr& differ) {
+  const int given = budget_;
+  std::optional<Linear> found;
+  for (const std::int64_t sign : {1, -1}) {
+    Linear slack;
+    gather(ir::args_of(differ)[0], sign, slack);
+    gather(ir::args_of(differ)[1], -sign, slack);
+    normalize(slack);
+    budget_ = steps_inside_proof;
+    if (slack.is_constant() || !search(slack, 0, 0)) continue;
+    slack.constant = checked_add(slack.constant, -1);
+    tighten(slack);
+    found = std::move(slack);
+    break;
+  }
+  budget_ = given;
+  return found;
 }
 
 // t + c >= 0 where t + c = s modulo m says t + c >= s.

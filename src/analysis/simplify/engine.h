@@ -130,6 +130,7 @@ class Engine {
   void tighten(Linear&);
   void need_hypotheses();
   void load_hypotheses();
+  std::optional<Linear> one_sided(const Expr& differ);
   Truth decide_linear(const Linear& slack);
 
   const Facts& facts_;

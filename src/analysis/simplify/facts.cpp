@@ -73,6 +73,30 @@ void Facts::multiple(ir::Id var, std::int64_t of) {
   if (of > 1) entry(var).multiple_of = std::lcm(entry(var).multiple_of, of);
 }
 
+namespace {
+
+// v != c where c is an end of what is known of v: the end moves.
+void differs(Facts& facts, ir::Id var, std::int64_t c) {
+  const VarFacts* v = facts.of(var);
+  if (!v) return;
+  const bool least = v->min == c && c != INT64_MAX, most = v->max == c && c != INT64_MIN;
+  if (least || most) facts.bound(var, least ? std::optional(c + 1) : std::nullopt, most ? std::optional(c - 1) : std::nullopt);
+}
+
+// v % k == r: the ends of v move to the next numbers of that remainder.
+void has_remainder(Facts& facts, ir::Id var, std::int64_t k, std::int64_t r) {
+  if (r == 0) facts.multiple(var, k);
+  const VarFacts* v = facts.of(var);
+  if (!v || r < 0 || r >= k) return;
+  const auto distance = [&](std::int64_t from, std::int64_t to) { return ((to % k - from % k) % k + k) % k; };
+  std::optional<std::int64_t> min, max;
+  if (v->min && *v->min <= INT64_MAX - k) min = *v->min + distance(*v->min, r);
+  if (v->max && *v->max >= INT64_MIN + k) max = *v->max - distance(r, *v->max);
+  facts.bound(var, min, max);
+}
+
+}  // namespace
+
 void Facts::assume(const Expr& condition) {
   const auto args = ir::args_of(condition);
   if (ir::is(condition, Op::logic_and)) {
@@ -112,6 +136,9 @@ void Facts::assume(const Expr& condition) {
       case Op::eq:
         bound(id, value, value);
         break;
+      case Op::ne:
+        differs(*this, id, value);
+        break;
       default:
         break;
     }
@@ -135,9 +162,12 @@ void Facts::assume(const Expr& condition) {
     one_side(args[0], op, c);
   else if (ir::is(args[1], Op::var) && ir::is_int(args[0], &c))
     one_side(args[1], mirrored(op), c);
-  else if (op == Op::eq && ir::is(args[0], Op::mod) && ir::is(ir::args_of(args[0])[0], Op::var) &&
-           ir::is_int(ir::args_of(args[0])[1], &k) && k > 0 && ir::is_int(args[1], std::int64_t{0}))
-    multiple(ir::args_of(args[0])[0].node()->id, k);
+  else if (ir::is(args[0], Op::mod) && ir::is(ir::args_of(args[0])[0], Op::var) && ir::is_int(ir::args_of(args[0])[1], &k) &&
+           k > 0 && ir::is_int(args[1], &c)) {
+    const ir::Id of = ir::args_of(args[0])[0].node()->id;
+    if (op == Op::eq) has_remainder(*this, of, k, c);
+    if (op == Op::ne && k == 2 && (c == 0 || c == 1)) has_remainder(*this, of, k, 1 - c);
+  }
 }
 
 Facts::Part Facts::about(std::vector<ir::Id> ids) const {

@@ -98,6 +98,7 @@ std::vector<Rule> make_rules() {
       {"xor.low",        "y has no bits below g = 2^n: those of x stay",    x ^ y, (x / g ^ y / g) * g + x % g,
                          one < g && power_of_two(g) && y % g == zero, S::below},
       {"and.mask",       "c is all ones below c + 1 = 2^n",                 x & c, x % (c + one), zero <= c && power_of_two(c + one)},
+      {"and.high",       "c is zeros below -c = 2^n, then ones",            x & c, x - x % (zero - c), c < zero && power_of_two(zero - c)},
       {"or.disjoint",    "no bit of x lies below g = 2^n, none of y above", x | y, x + y,
                          power_of_two(g) && zero <= y && y < g && x % g == zero, S::above},
       // ---- terms and pairs of terms of a sum ----
