@@ -37,6 +37,7 @@ class AttentionFinder {
     }
     if (!a.weighted || !a.sum || !is_product(a.weighted, a.exps, a.v, true)) return {};
     a.skips = ir::is(p.stage(a.weighted).values.front(), ir::Op::select);
+    a.rounded = ir::is(ir::args_of(*product_of(p.stage(a.weighted).values.front(), true))[0], ir::Op::cast);
     if (!reads_rows(a.sum, a.exps, ir::ReducerKind::sum)) return {};
     const ir::Stage& exps = p.stage(a.exps);
     if (exps.is_reduction() || exps.spatial_rank() != 4 || exps.values.size() != 1) return {};

@@ -17,6 +17,7 @@
 #include "schedules/src/families/devices/gpu.h"
 #include "schedules/src/families/devices/gpu_attention.h"
 #include "schedules/src/families/devices/gpu_conv.h"
+#include "schedules/src/families/devices/gpu_conv_tensor.h"
 #include "schedules/src/families/devices/gpu_tensor.h"
 
 namespace ashlar::schedules {
@@ -106,41 +107,57 @@ std::optional<Product> product_before(Draft& d, Id id) {
 
 // ---- convolutions ------------------------------------------------------------------------------------------------------
 
+// The sum over channels and a window, as the family takes it.
+struct Convolved {
+  Id sum = 0, rim = 0;
+  std::size_t o = 0;
+  bool cores = false;  // by tensor cores
+};
+std::optional<Convolved> convolved(Draft& d, Id id) {
+  const ir::Stage& s = d.stage(id);
+  if (d.options.tensor_cores && d.options.regroup)
+    if (const auto c = detail::tensor_conv(d.program(), s); c && detail::conv_on_tensor_cores(d.s, d.handle(id), *c, d.where))
+      return Convolved{id, c->rim, c->o, true};
+  const auto parts = detail::conv_parts(d.program(), s);
+  if (!parts) return std::nullopt;
+  // The family adds channels first, then rows and columns of the window; another order would change sums of floats.
+  const bool in_order = parts->c == 0 && parts->r < parts->s;
+  if (!in_order && s.values[0].type().is_float()) return std::nullopt;
+  return Convolved{id, parts->rim, parts->o, false};
+}
+
 // A convolution, alone or with an elementwise stage that reads it at its own point.
 bool by_conv(Draft& d, Id result, std::set<Id>& taken) {
   const auto fresh = [&](Id id) { return is_untouched(d.program(), d.stage(id)) && taken.count(id) == 0; };
-  Id sum = result;
-  if (!d.stage(result).is_reduction()) {
+  std::optional<Convolved> found;
+  if (d.stage(result).is_reduction()) {
+    found = convolved(d, result);
+  } else {
     const auto reads = readings_of(d.program(), d.stage(result));
-    const auto at = std::find_if(reads.begin(), reads.end(), [&](const Reading& r) {
-      return r.producer && detail::conv_parts(d.program(), d.stage(r.producer)) && follows_own(r, d.stage(result), r.at.size());
-    });
-    if (at == reads.end() || spatial_of(d.stage(result)).size() != 4) return false;
-    sum = at->producer;
-    if (is_output(d.program(), d.stage(sum)) || readers_of(d.program(), d.stage(sum)) != std::vector<Id>{result} ||
-        std::count_if(reads.begin(), reads.end(), [&](const Reading& x) { return x.producer == sum; }) > 1)
-      return false;
+    const std::size_t rank = spatial_of(d.stage(result)).size();
+    for (const Reading& r : reads) {
+      if (found || !r.producer || r.at.size() != rank || !follows_own(r, d.stage(result), rank)) continue;
+      const bool once =
+          std::count_if(reads.begin(), reads.end(), [&](const Reading& x) { return x.producer == r.producer; }) == 1;
+      if (once && !is_output(d.program(), d.stage(r.producer)) &&
+          readers_of(d.program(), d.stage(r.producer)) == std::vector<Id>{result})
+        found = convolved(d, r.producer);
+    }
   }
-  const auto parts = detail::conv_parts(d.program(), d.stage(sum));
-  if (!parts || !fresh(sum) || !fresh(result) || (parts->rim && !fresh(parts->rim))) return false;
-  const auto dims = spatial_of(d.stage(sum));
-  // The family adds channels first, then rows and columns of the window; another order would change sums of floats.
-  const bool in_order = parts->c == 0 && parts->r < parts->s;
-  const bool cores =
-      d.options.tensor_cores && d.options.regroup && detail::conv_on_tensor_cores(d.s, d.handle(sum), *parts, d.where);
-  if (!in_order && !cores && d.stage(sum).values[0].type().is_float()) return false;
-  if (d.sizes().extent(d.stage(sum), dims[parts->o].id) < few_channels) return false;
+  if (!found || !fresh(found->sum) || !fresh(result) || (found->rim && !fresh(found->rim))) return false;
+  const Id sum = found->sum, rim = found->rim;
+  if (d.sizes().extent(d.stage(sum), spatial_of(d.stage(sum))[found->o].id) < few_channels) return false;
   const std::string of = d.stage(result).name;
-  if (parts->rim) d.choice(parts->rim);
+  if (rim) d.choice(rim);
   if (sum != result) d.choice(sum);
   if (!d.attempt(
           result,
-          std::string("a convolution in one launch") + (cores ? " by tensor cores" : "") +
+          std::string("a convolution in one launch") + (found->cores ? " by tensor cores" : "") +
               ": tiles of image and weights in shared memory, sums in registers (schedules::gpu_conv)",
-          [&] { gpu_conv(d.s, d.handle(sum), d.handle(result), {.tensor_cores = cores}, d.where); }, "by itself"))
+          [&] { gpu_conv(d.s, d.handle(sum), d.handle(result), {.tensor_cores = found->cores}, d.where); }, "by itself"))
     return false;
   if (sum != result) d.done(sum, "in the launch of " + of);
-  if (parts->rim) d.done(parts->rim, "in the launch of " + of + ", where a tile is copied"), taken.insert(parts->rim);
+  if (rim) d.done(rim, "in the launch of " + of + ", where a tile is copied"), taken.insert(rim);
   taken.insert({sum, result});
   return true;
 }

@@ -245,18 +245,19 @@ std::string products_skipping_zeros(Type t) {
   return text + "DONE:\n";
 }
 
-Intrinsic rounding_left(const char* call, Type right_type, bool skips, Where where) {
+Intrinsic rounding_left(const char* call, Type right_type, bool skips, LeftFactor factor, Where where) {
   if (!(right_type == f16) && !(right_type == bf16)) refuse(call, "a right factor of f16 or bf16", ir::text(right_type), where);
   const std::string t = ir::text(right_type);
+  const bool rounded = factor == LeftFactor::rounded;
   return intrinsic(
-      ((skips ? "mma_skipping_zeros_" : "mma_f32_") + t + "_f32").c_str(),
+      ((skips ? "mma_skipping_zeros_" : "mma_f32_") + t + (rounded ? "_f32_rounded" : "_f32")).c_str(),
       [&](Meaning& m) {
         Tensor A = m.read("A", f32, {16, 16}, Scope::fragment), B = m.read("B", right_type, {16, 16}, Scope::fragment);
         Tensor C = m.accumulate("C", f32, {16, 16}, Scope::fragment);
         Axis k{"k", 16};
         m.means(C, [&](Var i, Var j) {
-          const Expr term = A(i, k) * f32(B(k, j));
-          return sum(skips ? select(A(i, k) == 0, f32(0), term) : term, k).from(C(i, j));
+          const Expr a = rounded ? f32(right_type(A(i, k))) : Expr(A(i, k)), term = a * f32(B(k, j));
+          return sum(skips ? select(a == 0, f32(0), term) : term, k).from(C(i, j));
         });
         m.rounds_freely(where);
         m.holds(A, 32,
@@ -309,11 +310,11 @@ Intrinsic mma(Type a, Type b, Lies right, Where where) {
                  both_halves(a, b, i32, 8, columns), "sm_80", where, columns);
 }
 
-Intrinsic mma_rounding_left(Type right_type, Where where) {
-  return rounding_left("ampere::mma_rounding_left", right_type, false, where);
+Intrinsic mma_rounding_left(Type right_type, LeftFactor factor, Where where) {
+  return rounding_left("ampere::mma_rounding_left", right_type, false, factor, where);
 }
-Intrinsic mma_skipping_zeros(Type right_type, Where where) {
-  return rounding_left("ampere::mma_skipping_zeros", right_type, true, where);
+Intrinsic mma_skipping_zeros(Type right_type, LeftFactor factor, Where where) {
+  return rounding_left("ampere::mma_skipping_zeros", right_type, true, factor, where);
 }
 
 Intrinsic exchange_rows(Where where) {

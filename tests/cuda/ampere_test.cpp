@@ -32,7 +32,7 @@ TEST_CASE("products by tensor cores assemble") {
         const std::size_t products = o.rounding == ampere::Rounding::to_3xtf32 ? 3 : o.skips ? 4 : 1;
         CHECK(count(text, "mma.sync") == 2 * products * 2 * 2);  // 2 x 2 tiles
         const std::size_t loads =
-            (!o.skips && (!o.columns_a || op.loads_columns(o.a, true))) + (!o.columns_b || op.loads_columns(o.b, false));
+            (!o.by_lanes() && (!o.columns_a || op.loads_columns(o.a, true))) + (!o.columns_b || op.loads_columns(o.b, false));
         CHECK(count(text, "ldmatrix") == loads * 2);
         CHECK(count(text, ".local") == 0);
       }

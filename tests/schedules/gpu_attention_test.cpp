@@ -24,6 +24,7 @@ struct Kind {
   enum class Mask { none, added, seen } mask = Mask::none;
   bool finite = false;
   int window = 0;
+  bool rounded = false;
 };
 
 struct Scheduled {
@@ -46,8 +47,10 @@ struct Scheduled {
       mask = lang::make_input("mask", kind.mask == Kind::Mask::seen ? bool_ : kind.type, {M, N});
       arguments.emplace_back(mask);
     }
-    y = ops::attention(q, k, v, {.causal = kind.causal, .groups = kind.groups, .window = kind.window, .finite = kind.finite},
-                       mask);
+    y = ops::attention(
+        q, k, v,
+        {.causal = kind.causal, .groups = kind.groups, .window = kind.window, .finite = kind.finite, .rounded = kind.rounded},
+        mask);
     out = lang::make_output("y", kind.type, y.result.shape().extents());
     lang::bind(out, y.result);
     arguments.emplace_back(out);
@@ -85,6 +88,11 @@ TEST_CASE("gpu_attention computes what the algorithm says") {
       {{"bf16, causal from the ends, a window", bf16, 16, 32, 1, ops::Causal::last, Kind::Mask::none, true, 40}, {}},
       {{"bf16, a mask of bool", bf16, 16, 16, 1, ops::Causal::no, Kind::Mask::seen, true}, {}},
       {{"bf16, causal, v of any value", bf16, 16, 32, 1, ops::Causal::last}, {}},
+      {{"bf16, causal, a window, v of any value", bf16, 16, 32, 1, ops::Causal::last, Kind::Mask::none, false, 20},
+       {.block_i = 16, .block_j = 16}},
+      {{"bf16, rounded weights", bf16, 32, 32, 1, ops::Causal::no, Kind::Mask::none, false, 0, true}, {}},
+      {{"f16, causal, rounded weights", f16, 16, 16, 1, ops::Causal::first, Kind::Mask::none, false, 0, true}, {}},
+      {{"bf16, causal, rounded weights, finite", bf16, 16, 16, 1, ops::Causal::last, Kind::Mask::none, true, 0, true}, {}},
       {{"f16, a mask of bool, groups, v of any value", f16, 16, 24, 2, ops::Causal::no, Kind::Mask::seen}, {}}};
   for (const auto& [kind, options] : cases) {
     CAPTURE(kind.name);
@@ -110,8 +118,9 @@ TEST_CASE("gpu_attention computes what the algorithm says") {
       else if (kind.mask == Kind::Mask::added)
         given.emplace_back(numbers(kind.type, {shape.m, shape.n}, 4));
       given.emplace_back(interp::Array::zeros(kind.type, {shape.b, shape.h * kind.groups, shape.m, kind.E}));
+      // A place of bf16. Rounded weights are relative to the maximum of a tile, not to that of all keys: a place of each.
       schedules_test::expect_as_defined(op.built.program, kernel, given,
-                                        {.misaligned = {0, 2}, .relative = 4e-3, .absolute = 1e-3});  // a place of bf16
+                                        {.misaligned = {0, 2}, .relative = kind.rounded ? 1.2e-2 : 4e-3, .absolute = 1e-3});
     }
   }
 }
@@ -125,6 +134,38 @@ TEST_CASE("scores of an attention are computed once, and lie in no memory") {
   CHECK(scores == 1);
   for (const auto& [id, b] : p.buffers)
     if (b.name.starts_with("attention_")) CHECK((b.scope == Scope::fragment || b.role != ir::Role::temporary));
+}
+
+TEST_CASE("tiles of keys that no query of the block sees are left out") {
+  // The iterations of the loop over tiles of 32 keys, by block of 64 queries.
+  const auto loop_of = [](const Kind& kind) {
+    Scheduled op(kind);
+    REQUIRE(op.refusal() == "");
+    schedule::finish(op.s.scheduled(), op.s.target());
+    LowerOptions options = options_for(op.s.target());
+    std::string found;
+    options.observe = [&](std::string_view pass, const std::string& text) {
+      const std::size_t at = text.find("for jo in ");
+      if (pass == "flatten") found = text.substr(at, text.find('\n', at) - at);
+    };
+    (void)lower(op.s.scheduled().program, options);
+    return found;
+  };
+  const std::string all = "for jo in [0, +(N + 31) / 32)", last = "max(io * 2 + (N - M + 31) / 32 + 2, 1)",
+                    first_of_window = "max(io * 2 + (N - M + 29) / 32 - 4, 0)";
+  for (const bool finite : {false, true}) {
+    const auto causal = [&](ops::Causal c, int window = 0) {
+      return Kind{"causal", bf16, 16, 16, 1, c, Kind::Mask::none, finite, window};
+    };
+    CHECK(loop_of(causal(ops::Causal::first)) == "for jo in [0, +min(io * 2 + 2, (N + 31) / 32))");
+    CHECK(loop_of(causal(ops::Causal::last)) == "for jo in [0, +min((N + 31) / 32, " + last + "))");
+    CHECK(loop_of(causal(ops::Causal::last, 100)) ==
+          "for jo in [" + first_of_window + ", +min((N + 31) / 32, " + last + ") - " + first_of_window + ")");
+  }
+  CHECK(loop_of({"all keys"}) == all);
+  CHECK(loop_of({"a mask of bool", bf16, 16, 16, 1, ops::Causal::no, Kind::Mask::seen}) == all);
+  CHECK(loop_of({"an added mask", bf16, 16, 16, 1, ops::Causal::first, Kind::Mask::added}) ==
+        "for jo in [0, +min(io * 2 + 2, (N + 31) / 32))");
 }
 
 TEST_CASE("scores that are minus infinity, and rows that see nothing, give what the algorithm gives") {
@@ -194,6 +235,7 @@ TEST_CASE("the default schedule computes attention in one launch where tensor co
   CHECK(chosen({"causal, finite", bf16, 64, 64, 1, ops::Causal::last, Kind::Mask::none, true}));
   CHECK_FALSE(chosen({"f32", f32}));
   CHECK(chosen({"causal", bf16, 64, 64, 1, ops::Causal::last}));
+  CHECK(chosen({"rounded", bf16, 64, 64, 1, ops::Causal::last, Kind::Mask::none, false, 0, true}));
   CHECK(chosen({"a mask of bool", bf16, 64, 64, 1, ops::Causal::no, Kind::Mask::seen}));
   CHECK(chosen({"a length that 16 does not divide", bf16, 40, 40}));
   CHECK_FALSE(chosen({"bf16"}, "vulkan"));

@@ -534,7 +534,7 @@ const std::vector<DeviceProgram>& device_programs() {
   static const std::vector<DeviceProgram> all = [] {
     std::vector<DeviceProgram> list;
     points(list), reductions(list), rows(list), products(list), transpositions(list), scatters(list), scans(list),
-        stencils(list), programs_by_default(list);
+        stencils(list), programs_by_default(list), tensor_programs(list);
     return list;
   }();
   return all;

@@ -53,6 +53,7 @@ struct DeviceProgram {
   double tolerance = 0;  // of what is computed beside the algorithm, relative and absolute; 0: its bits
 };
 const std::vector<DeviceProgram>& device_programs();
+void tensor_programs(std::vector<DeviceProgram>&);  // those of gpu_tensor_programs.cpp
 
 struct DeviceRuns {
   ir::Kernel kernel;

@@ -14,8 +14,10 @@ using namespace ashlar;
 struct Options {
   Type a = f16, b = f16, sums = f32;
   ampere::Rounding rounding = ampere::Rounding::of_machine;
-  bool columns_a = false, columns_b = false;  // A is [k, i], B is [k, j]
-  bool skips = false;                         // zeros of A, which is f32, skip their terms
+  bool columns_a = false, columns_b = false;          // A is [k, i], B is [k, j]
+  bool skips = false;                                 // zeros of A, which is f32, skip their terms
+  bool rounded = false;                               // A is f32 and is rounded to the type of B
+  bool by_lanes() const { return skips || rounded; }  // a lane holds of A what it holds of sums
 };
 
 struct Product {
@@ -41,9 +43,10 @@ struct Product {
         k("k", K),
         product(compute("product", {M, N},
                         [&](Var i, Var j) {
-                          const Expr a = o.columns_a ? A(k, i) : A(i, k), b = o.columns_b ? B(k, j) : B(j, k);
+                          const Expr given = o.columns_a ? A(k, i) : A(i, k), a = o.rounded ? o.b(given) : given,
+                                     b = o.columns_b ? B(k, j) : B(j, k);
                           const Expr term = o.sums(a) * o.sums(b);
-                          return sum(o.skips ? select(a == 0, o.sums(0), term) : term, k);
+                          return sum(o.skips ? select(o.sums(a) == 0, o.sums(0), term) : term, k);
                         })),
         built((lang::bind(C, product), lang::build_program("ampere_product", {A, B, C}))),
         s(built, target) {
@@ -70,7 +73,7 @@ struct Product {
     Stage left = s.cache_read(a, {acc}, Scope::fragment), right = s.cache_read(b, {acc}, Scope::fragment);
     const auto load = [&, at = kk](Stage to, Type t, bool columns, bool is_left) {
       to.compute_at(at);
-      if ((columns && !loads_columns(t, is_left)) || (o.skips && is_left)) return;
+      if ((columns && !loads_columns(t, is_left)) || (o.by_lanes() && is_left)) return;
       auto [r, c] = to.spatial<2>();
       auto [ro, co, ri, ci2] = to.tile(r, c, columns ? depth : 16, columns ? 16 : depth, Tail::exact);
       const auto lies = columns ? ampere::Lies::columns : ampere::Lies::rows;
@@ -80,7 +83,9 @@ struct Product {
     load(left, o.a, o.columns_a, true), load(right, o.b, o.columns_b, false);
     acc.decompose_init(ko);
     const auto right_lies = o.columns_b ? ampere::Lies::columns : ampere::Lies::rows;
-    acc.tensorize(ci, o.skips         ? ampere::mma_skipping_zeros(o.b)
+    const auto factor = o.rounded ? ampere::LeftFactor::rounded : ampere::LeftFactor::as_given;
+    acc.tensorize(ci, o.skips         ? ampere::mma_skipping_zeros(o.b, factor)
+                      : o.rounded     ? ampere::mma_rounding_left(o.b, factor)
                       : o.sums == i32 ? ampere::mma(o.a, o.b, right_lies)
                                       : ampere::mma(o.a, o.sums, o.rounding));
   }
@@ -97,6 +102,8 @@ inline std::vector<std::pair<const char*, Options>> kinds() {
           {"3xtf32", {.a = f32, .b = f32, .rounding = Rounding::to_3xtf32}},
           {"f32, f16, skipping zeros", {.a = f32, .b = f16, .skips = true}},
           {"f32, bf16, skipping zeros", {.a = f32, .b = bf16, .skips = true}},
+          {"f32 rounded to bf16, skipping zeros", {.a = f32, .b = bf16, .skips = true, .rounded = true}},
+          {"f32 rounded to f16", {.a = f32, .b = f16, .rounded = true}},
           {"e4m3", {.a = e4m3, .b = e4m3}},
           {"e5m2", {.a = e5m2, .b = e5m2}},
           {"i8", {.a = i8, .b = i8, .sums = i32}},

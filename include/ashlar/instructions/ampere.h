@@ -51,13 +51,16 @@ Intrinsic mma(Type a, Type b, Lies right = Lies::rows, Where = Where::current())
 // hardware rounds a to the type of b and the description does not, so they differ by the rounding of each element of a (2^-11
 // of it for f16, 2^-8 for bf16). A lane holds the same elements of a as of c, so the sums of one product, and values computed
 // from them, can be the left factor of the next product without moving between lanes.
-Intrinsic mma_rounding_left(Type right, Where = Where::current());
+//
+// LeftFactor::rounded: the description rounds a too, so it is that of a program which does, f32(bf16(a[i, k])) * b[k, j].
+enum class LeftFactor { as_given, rounded };
+Intrinsic mma_rounding_left(Type right, LeftFactor = LeftFactor::as_given, Where = Where::current());
 
 // The same, except that a zero of a skips its term: c[i, j] += sum over k of (a[i, k] == 0 ? 0 : a[i, k] * b[k, j]), even if b
 // is infinite or NaN there. So weights that mask a value need no promise about it. The test is of a as rounded. As long as b is
 // finite, the cost is 9 further instructions. Otherwise the products are those of the finite elements of b, and two more
 // products count the infinities and NaNs that each sum meets. An infinite a times an infinite b is NaN.
-Intrinsic mma_skipping_zeros(Type right, Where = Where::current());
+Intrinsic mma_skipping_zeros(Type right, LeftFactor = LeftFactor::as_given, Where = Where::current());
 
 // to[i, r] = from[i, r], f32, [16, 4]. Four lanes hold a row of sums (c of mma); lane r has one number of it, from[i, r].
 // Afterwards each of them has all four numbers of its rows, and can combine them into the maximum or sum of the row. Eight

@@ -303,11 +303,13 @@ class Matcher {
     found.buffer = site.node()->id;
     ir::Substitution start;
     for (const SiteLoop& l : loops_) start.emplace_back(l.axis, ir::index(0));
-    const auto indices = ir::args_of(site);
+    // What the loops around say of an index may be all that shows how it moves: (16 t + i) / 16 stays.
+    const Facts facts = facts_at(p_, ir::path_to(p_, result_.block->id));
+    std::vector<Expr> indices;
+    for (const Expr& e : ir::args_of(site)) indices.push_back(simplify(e, facts));
     for (const Expr& e : indices) found.base.push_back(simplify(ir::substitute(e, start), facts_));
     std::vector<const SiteLoop*> along;
     for (const Expr& v : at) along.push_back(loop_of(v.node()->id));
-    const Facts facts = facts_at(p_, ir::path_to(p_, result_.block->id));
     for (const SiteLoop& l : loops_) {
       std::vector<std::int64_t> steps;
       for (const Expr& e : indices) {

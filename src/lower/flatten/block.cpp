@@ -160,8 +160,11 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const ir::NestStmt& in, cons
   Expr first = ir::boolean(true);
   for (const ir::Root& r : in.roots) {
     if (!p_.axis(r.axis).reduce) continue;
-    for (Id leaf : ir::leaves_of(p_, r.axis))
-      first = ir::logic_and(first, analysis::simplify(ir::eq(known(ir::axis_var(p_, leaf)), ir::index(0)), facts));
+    for (Id leaf : ir::leaves_of(p_, r.axis)) {
+      const auto later = begins_.find(leaf);
+      const Expr begin = later == begins_.end() ? ir::index(0) : known(later->second);
+      first = ir::logic_and(first, analysis::simplify(ir::eq(known(ir::axis_var(p_, leaf)), begin), facts));
+    }
   }
   std::int64_t decided = 0;
   const bool is_decided = ir::is_int(first, &decided);

@@ -117,6 +117,7 @@ class Flattener {
   std::vector<const Stmt*> path_;
   std::vector<Around> around_;
   ir::Substitution single_;
+  std::map<Id, Expr> begins_;     // of axes of loops that leave out their first iterations
   std::vector<Expr> conditions_;  // that loops around have left to their blocks
   Id lane_ = 0;                   // the variable of the vectorized loop around
   Expr lane_begin_;

@@ -7,6 +7,7 @@
 #include <ashlar/analysis/promises.h>
 
 #include "lower/flatten/flatten.h"
+#include "lower/flatten/idle.h"
 #include "lower/nodes.h"
 
 namespace ashlar::lowering {
@@ -34,8 +35,10 @@ std::vector<KStmt> Flattener::loop(const Stmt& s) {
   const ir::LoopStmt& loop = s.get<ir::LoopStmt>();
   if (loop.kind == LoopKind::tensorized) return call(s);
   if (const auto digit = tiles_.find(s.id); digit != tiles_.end()) return over_tiles(s, *digit->second);
-  const ir::LoopRange range = ir::range_of(p_, s);
+  ir::LoopRange range = ir::range_of(p_, s);
   const ir::Axis& axis = p_.axis(loop.axis);
+  if (launches_)
+    if (const auto busy = busy_iterations(p_, path_, range, single_, facts_)) range = *busy, begins_[loop.axis] = busy->begin;
   const Facts outside = facts_;
   const auto conditions_outside = conditions_.size();
   Expr begin = known(analysis::without_promises(range.begin)), end = known(analysis::without_promises(range.end));

@@ -17,24 +17,6 @@
 
 namespace ashlar::lowering {
 
-// What is left of the first to the second side of a comparison: positive, or at least 0 of `le`, where it holds.
-Expr margin(const Expr& c) {
-  const auto sides = ir::args_of(c);
-  if (!ir::is_comparison(ir::op_of(c)) || !sides[0].type().is_index()) return Expr();
-  switch (ir::op_of(c)) {
-    case Op::lt:
-      return ir::sub(sides[1], sides[0]);
-    case Op::gt:
-      return ir::sub(sides[0], sides[1]);
-    case Op::le:
-      return ir::add(ir::sub(sides[1], sides[0]), ir::index(1));
-    case Op::ge:
-      return ir::add(ir::sub(sides[0], sides[1]), ir::index(1));
-    default:
-      return Expr();
-  }
-}
-
 // c where an index moves by c with each position of a dimension; 0 where it moves otherwise.
 std::int64_t BlockLowering::step_of(const Expr& moved, Id axis) const {
   if (ir::is(moved, Op::var) && moved.node()->id == axis) return 1;

@@ -28,6 +28,8 @@
 #include <ashlar/ir/tile_build.h>
 #include <ashlar/lower/tiles.h>
 
+#include "lower/margin.h"
+
 namespace ashlar::lowering {
 
 constexpr std::int64_t most_chosen = 256;     // elements of a constant; the kernel has a larger one in memory
@@ -40,9 +42,6 @@ struct TileDimension {
   std::int64_t width = 0;
   Expr end = {};  // the loop's extent, where that is not known to be the width: positions from there on are no points
 };
-
-// What is left of the first to the second side of a comparison of indices: positive, where it holds; empty: it is none.
-Expr margin(const Expr& condition);
 
 inline std::vector<std::int64_t> ones(std::size_t n) { return std::vector<std::int64_t>(n, 1); }
 

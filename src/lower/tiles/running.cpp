@@ -197,11 +197,6 @@ bool is_own_point(const Expr& load, const ir::Stage& all, const std::set<Id>& mo
   return true;
 }
 
-void add_conjuncts(const Expr& e, std::vector<Expr>& all) {
-  if (!ir::is(e, Op::logic_and)) return all.push_back(e);
-  for (const Expr& a : ir::args_of(e)) add_conjuncts(a, all);
-}
-
 const Stmt* nest_in(const std::vector<Stmt>& body, Id stage) {
   for (const Stmt& s : body)
     if (s.is<NestStmt>() && s.get<NestStmt>().stage == stage) return &s;

@@ -24,11 +24,13 @@
 //
 // Both products run on tensor cores: f16 or bf16 with scores in f32, from sm_80 on. Tensor cores add floats in an unspecified
 // order (docs/ir.md, "Tensor cores"). The exponentials are rounded to the type of v before they are multiplied
-// (ampere::mma_rounding_left), an error of the same size as that of rounding the result.
+// (ampere::mma_rounding_left), an error of the same size as that of rounding the result. With ops::AttentionOptions::rounded
+// the program does so itself; exponentials are rounded relative to the maximum of a tile, where the program says that of all.
 //
 // If queries do not see all keys (causal, a window, a bool mask), v of an unseen key may hold infinities and NaN: terms of
 // weight 0 are skipped (ampere::mma_skipping_zeros), which tests each fragment of v for infinities and NaN. The promise
-// ops::AttentionOptions::finite saves these tests. Tiles without any visible key are computed too.
+// ops::AttentionOptions::finite saves these tests. The loop over tiles begins and ends by block of queries, so causal attention
+// computes about half of them, and a window those that it reaches; a mask leaves out none.
 //
 // Refused: other devices and types; queries or values of more than 256 elements (D, E).
 #include <ashlar/schedule/schedule.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// gpu_conv: schedules a two-dimensional convolution on a device (ashlar/ops/conv.h, one group) as one launch: the sum over
-// channels and a window of x[n, c, h stride + r dilation, w stride + s dilation] w[o, c, r, s], with channels first or last.
+// gpu_conv: schedules a convolution on a device (ashlar/ops/conv.h), of two image dimensions and one group, as one launch: the
+// sum over channels and a window of x[n, c, h stride + r dilation, w stride + s dilation] w[o, c, r, s], with channels first or
+// last. Tensor cores take others too, see below.
 //
 //   const auto y = ops::conv2d(x, w, bias, {.padding = {1, 1}});
 //   schedules::gpu_conv(s, s[y.sum], s[y.result]);          // pass the same stage twice if the sum is the result
@@ -21,12 +22,15 @@
 // weights. Sums keep the order of the library's definition: channels, then rows and columns of the window. Correct for every
 // extent.
 //
-// On CUDA devices from sm_80 on, convolutions of f16 and bf16 in channels_last with sums in f32 are products on tensor cores,
-// one for each tap of the window, if strides are 1, the channels of x are a constant multiple of 16 and those of the result a
-// constant multiple of 8, the window has at most 25 taps whose tiles fit into shared memory, and no block is given. Tensor
-// cores add floats in an unspecified order (docs/ir.md, "Tensor cores"); `tensor_cores = false` keeps the order.
+// On CUDA devices from sm_80 on, convolutions of f16 and bf16 with sums in f32 are products on tensor cores, one for each tap
+// of the window, if no block is given: with one to three image dimensions, any strides and dilations, channels first or last,
+// and groups. The channels of a group of x are a constant multiple of 16. With channels last, those of the result are a
+// constant multiple of 8; of several groups, those of each are a multiple of 16. The window has at most 27 taps, whose tiles
+// fit into shared memory. With channels first, tiles are copied by single elements. Tensor cores add floats in an unspecified
+// order (docs/ir.md, "Tensor cores"); `tensor_cores = false` keeps the order.
 //
-// Refused: a CPU target, a stage that is not such a sum, groups, more threads or shared memory than a block may have.
+// Refused: a CPU target, a stage that is not such a sum, more threads or shared memory than a block may have; and without
+// tensor cores, groups and one or three image dimensions.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {

@@ -210,8 +210,10 @@ class OneLaunch {
     fragment_tile(s.cache_read(values, {product}, Scope::fragment, where), steps.outer,
                   ampere::load_right(type, ampere::Lies::columns, where), where);
     product.decompose_init(steps.outer, where);
-    product.tensorize(rows.inner, a.skips ? ampere::mma_skipping_zeros(type, where) : ampere::mma_rounding_left(type, where),
-                      where);
+    const ampere::LeftFactor weight = a.rounded ? ampere::LeftFactor::rounded : ampere::LeftFactor::as_given;
+    product.tensorize(
+        rows.inner, a.skips ? ampere::mma_skipping_zeros(type, weight, where) : ampere::mma_rounding_left(type, weight, where),
+        where);
   }
 
   void products(const Stage& scores, const Stage& queries, const Stage& keys) {

@@ -17,7 +17,8 @@ struct AttentionParts {
   ir::Id scores = 0, maximum = 0, exps = 0, sum = 0, weighted = 0, result = 0;
   ir::Id q = 0, k = 0, v = 0;
   std::int64_t groups = 1;  // heads of queries that share one of keys and values
-  bool skips = false;  // terms of `weighted` whose weight is 0
+  bool skips = false;       // terms of `weighted` whose weight is 0
+  bool rounded = false;     // weights, to the type of v
 };
 
 // The attention that ends with `result`, which divides the weighted values by the sum. Empty if the program has another form:

@@ -12,6 +12,7 @@
 #include <ashlar/schedules/lanes.h>
 
 #include "schedules/src/families/devices/gpu.h"
+#include "schedules/src/families/devices/gpu_conv_tensor.h"
 #include "schedules/src/families/devices/gpu_tensor.h"
 #include "schedules/src/reading.h"
 
@@ -144,9 +145,6 @@ std::optional<ConvParts> conv_parts(const ir::Program& p, const ir::Stage& sum) 
   for (std::size_t k = 0; k < 3; ++k)
     if (std::count(std::begin(all_terms), std::end(all_terms), k) != 1) return {};
   c.image = x->node()->id, c.weights = w->node()->id;
-  c.channels_last =
-      c.image_dims == std::vector<std::size_t>{ConvParts::batch, ConvParts::row, ConvParts::column, ConvParts::channel} &&
-      terms_of_w == std::vector<std::size_t>{c.r, c.s, c.c} && index_of(ir::args_of(*w)[3], sum).plain(dims[c.o].id);
   const ir::Id made = p.buffer(c.image).stage;
   if (made && !p.stage(made).is_reduction() && !p.stage(made).scatters() && !p.stage(made).is_recurrence() &&
       p.stage(made).values.size() == 1 && cost_of(p.stage(made)) <= cheap &&
@@ -167,28 +165,32 @@ void gpu_conv(Schedule& s, const Stage& sum, const Stage& result, const GpuConvO
                                            {"thread_o", given.thread_o, 1},
                                            {"block_c", given.block_c, 0}})
     expect_option(family, name, value, least, where);
+  const bool alone = sum.id() == result.id();
+  const bool own_tiles = given.block_o > 0 || given.block_h > 0 || given.block_w > 0 || given.block_c > 0;
+  const ir::Stage& of_result = definition(s, result);
+  const auto require_points = [&] {
+    if (of_result.spatial_rank() != definition(s, sum).spatial_rank() || (!alone && of_result.is_reduction()))
+      refuse(family, "an elementwise result with the dimensions of the sum", of_result.name, where);
+  };
+  if (const auto cores = tensor_conv(s.scheduled().program, definition(s, sum)); cores && given.tensor_cores && !own_tiles)
+    if (const auto block = conv_on_tensor_cores(s, sum, *cores, where)) {
+      require_points();
+      const Stage sums = alone ? s.cache_write(result, Scope::fragment, where) : sum;
+      if (!alone) sums.store_in(Scope::fragment, where);
+      conv_by_tensor_cores(s, sums, result, *cores, *block, where);
+      return;
+    }
   const auto found = conv_parts(s.scheduled().program, definition(s, sum));
   if (!found)
     refuse(family, "a sum over channels and two dimensions of a window, of an image and weights, without groups",
            definition(s, sum).name, where);
-  const ir::Stage& of_result = definition(s, result);
-  if (of_result.spatial_rank() != 4 || (sum.id() != result.id() && of_result.is_reduction()))
-    refuse(family, "an elementwise result with the dimensions of the sum", of_result.name, where);
+  require_points();
   const ConvParts p = *found;
-  const bool own_tiles = given.block_o > 0 || given.block_h > 0 || given.block_w > 0 || given.block_c > 0;
-  if (given.tensor_cores && !own_tiles && conv_on_tensor_cores(s, sum, p, where)) {
-    const bool alone = sum.id() == result.id();
-    const Stage sums = alone ? s.cache_write(result, Scope::fragment, where) : sum;
-    if (!alone) sums.store_in(Scope::fragment, where);
-    conv_by_tensor_cores(s, sums, result, p, where);
-    return;
-  }
   const ConvSizes sizes = sizes_of(s, sum, p, given, where);
   const GpuConvOptions& o = sizes.options;
   if (o.block_o % o.thread_o != 0)
     refuse(family, "a thread_o that divides block_o, " + std::to_string(o.block_o), std::to_string(o.thread_o), where);
   expect_threads(family, "block_o / thread_o * block_w", s, std::int64_t{o.block_o} / o.thread_o * o.block_w, where);
-  const bool alone = sum.id() == result.id();
   const Stage sums = alone ? s.cache_write(result, Scope::registers, where) : sum;
 
   const Stage x = s.cache_read(tensor_of(s, p.image, where), {sums}, Scope::shared, Operand(0, where), where),

@@ -18,13 +18,8 @@ struct ConvParts {
   ir::Id image = 0, weights = 0;
   std::vector<std::size_t> image_dims;  // the dimensions of the image that are n, c, h and w
   enum : std::size_t { batch, channel, row, column };
-  bool channels_last = false;  // image[n, h, w, c] * weights[r, s, c, o], in this order
-  ir::Id rim = 0;              // the stage that the image is, with zeros around: 0 where the image is an argument
+  ir::Id rim = 0;  // the stage that the image is, with zeros around: 0 where the image is an argument
 };
 std::optional<ConvParts> conv_parts(const ir::Program& p, const ir::Stage& sum);
-
-// gpu_conv_tensor.cpp: whether tensor cores take it; `sums` are those of `sum` in Scope::fragment.
-bool conv_on_tensor_cores(const Schedule& s, const Stage& sum, const ConvParts& p, Where where);
-void conv_by_tensor_cores(Schedule& s, const Stage& sums, const Stage& result, const ConvParts& p, Where where);
 
 }  // namespace ashlar::schedules::detail
