@@ -1,5 +1,5 @@
 // What schedule_by_default makes of programs beside the schedules that were written for them: both are compiled here, run on
-// the same arguments in turns, and must have the same results, but for the roundings of sums in another order.
+// the same arguments in turns, and must have the same results, except for the roundings of sums in another order.
 #include "bench/defaults.h"
 
 #include <fmt/core.h>

@@ -48,7 +48,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 const char* param_of(Chain::Place place) { return place == Chain::Place::epilogue ? "epilogue" : "prologue"; }
 
-// What the operands of a link are that is no operator of elementwise.cpp.
+// What the operands of a link are that is not an operator of elementwise.cpp.
 Kind kind_of(const std::string& name) {
   return name == "quantize" ? Kind::floats : name == "dequantize" || name == "requantize" ? Kind::integers : Kind::numbers;
 }

@@ -52,7 +52,7 @@ class MatmulU8S8 : public NarrowDot {
   }
 };
 
-// The same bits as sums in the order of k, one block of k after another, but for subnormal numbers.
+// The same bits as sums in the order of k, one block of k after another, except for subnormal numbers.
 class MatmulBf16 : public NarrowDot {
  public:
   Input A{"A", bf16, {M, K}}, B{"B", bf16, {K, N}};

@@ -1,6 +1,6 @@
 #pragma once
 // How far two results are apart: the largest difference at 1000 places, relative to the largest value there. Infinite where a
-// difference is no number, or where all values are zero: such results say nothing.
+// difference is not a number, or where all values are zero: such results say nothing.
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -18,7 +18,7 @@ class Softmax : public Generator {
 
   void algorithm() override {
     rows = ops::softmax(x);
-    if (quick) {  // the same, but for the exponential
+    if (quick) {  // the same, except for the exponential
       const Axis k{"k", N};
       rows.exp = compute("exp", {M, N}, [&](Var i, Var j) { return fast(exp(x(i, j) - rows.maximum(i))); });
       rows.sum = compute("sum", {M}, [&](Var i) { return sum(rows.exp(i, k), k); });

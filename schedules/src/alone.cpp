@@ -130,7 +130,7 @@ std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
   if (!lag || *lag == 0) return groups;
   const auto state = static_cast<std::uint64_t>(*lag) * s.buffers.size();
   const auto room = static_cast<std::uint64_t>(std::max(2, d.s.target().vector_registers() / 2)) / state;
-  std::set<Id> arrays;  // with rows of their own; but for rings of steps
+  std::set<Id> arrays;  // with rows of their own; except for rings of steps
   const std::vector<Id> readers = readers_of(d.program(), s);
   for (const Id b : s.buffers) {  // what later steps alone read is not stored
     const bool read = std::any_of(readers.begin(), readers.end(), [&](Id reader) {

@@ -179,7 +179,7 @@ Plan plan_of(Draft&, const Group&, bool families = true);                 // pla
 Taken taken_by(Draft&, Id stage);                                         // families.cpp
 bool is_separable(Draft&, const Group&);                                  // a window over rows of what is computed of columns
 bool schedule_taken(Draft&, const Group&, Taken);                         // false: nothing was done
-std::optional<Product> product_of(const ir::Stage&, const ir::Program&);  // products.cpp: the form, but for its kind
+std::optional<Product> product_of(const ir::Stage&, const ir::Program&);  // products.cpp: the form, except for its kind
 std::optional<Product> product_for(Draft&, const Group&);
 bool schedule_product(Draft&, const Group&, const Product&);  // false: nothing was done
 void schedule_group(Draft&, const Group&, Plan);              // leader.cpp

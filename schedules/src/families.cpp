@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stages that a family of schedules takes whole: transpositions, and sums of windows of neighbors. What they read is computed
-// before them, with loops of its own; but for separable windows, of which both stages are taken.
+// before them, with loops of its own; except for separable windows, of which both stages are taken.
 #include <algorithm>
 #include <set>
 

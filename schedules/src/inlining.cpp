@@ -106,7 +106,7 @@ bool worth_inlining(Draft& d, const ir::Stage& s, const Sites& sites, std::strin
   if (sites.count == 0 || sites.nodes * static_cast<std::size_t>(sites.count) > most_nodes) return false;
   const double times = sites.evaluations / std::max(1.0, d.sizes().points(s)), cost = cost_of(s) + bends_of(d.program(), s);
   if (times * (cost - 1) > cost + memory_cost) return false;
-  if (sites.product && times > 4 && cost > 1) return false;  // the innermost loop of a product is no place for it
+  if (sites.product && times > 4 && cost > 1) return false;  // it does not belong into the innermost loop of a product
   why = "computed " + count(std::round(times * 10) / 10) + " times a point, " + count(cost) + " operations each";
   return true;
 }

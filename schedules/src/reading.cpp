@@ -53,7 +53,7 @@ void add(Index& x, const Expr& e, std::int64_t times, const ir::Stage& s) {
     case Op::in_range:
       add(x, args[0], times, s);
       return;
-    case Op::mod:  // of a row of a flat index, x % W: neighbors but for where a row ends
+    case Op::mod:  // of a row of a flat index, x % W: neighbors except where a row ends
       if (ir::is_int(args[1])) break;
       use(x, args[1], s);
       x.bent = true;

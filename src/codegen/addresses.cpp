@@ -43,7 +43,7 @@ std::optional<Ramp> as_ramp(const Expr& e) {
 
 namespace {
 
-// A sum of numbers times what is no sum; given up where it is very long.
+// A sum of numbers times what is not a sum; given up where it is very long.
 class Linear {
  public:
   void add(const Expr& e, std::int64_t times) {

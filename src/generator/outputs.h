@@ -82,7 +82,7 @@ class FileSet {
   using Rename = int (*)(const char* from, const char* to);  // as std::rename
 
   void add(std::string path, std::string bytes);  // each path once; a link stays, and what it leads to is written
-  // FileError, naming the path and the system's reason; everything is as it was before, then, but for times of change.
+  // FileError, naming the path and the system's reason; everything is as it was before, then, except for times of change.
   // `rename` is the system's: a test gives one that fails.
   void commit(Rename rename = std::rename);
   std::size_t size() const { return files_.size(); }

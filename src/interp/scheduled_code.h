@@ -46,7 +46,7 @@ struct CallCode {
     int place = -1;
     std::vector<Tape> base;
   };
-  std::vector<Tile> tiles;   // by operand; those that are no tiles: empty
+  std::vector<Tile> tiles;   // by operand; those that are not tiles: empty
   std::vector<Tape> values;  // by operand
   analysis::IntrinsicMatch match;
   std::vector<int> loops;  // slots of the loops that the call stands for: at their begin where its block's guards are asked

@@ -11,7 +11,7 @@
 namespace ashlar::ir {
 namespace {
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo); never 0, which is no id.
+// FNV-1a, 64 bits (Fowler, Noll, Vo); never 0, which is not an id.
 Id id_of(const std::string& symbol) {
   std::uint64_t h = 0xcbf29ce484222325u;
   for (const char c : symbol) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;

@@ -74,7 +74,7 @@ class PullBack {
     return found;
   }
 
-  // The bits of a float are no smooth function of it.
+  // The bits of a float are not a smooth function of it.
   void refuse_bits(const Expr& e) const {
     ir::walk(e, [&](const Expr& x) {
       if (ir::is(x, Op::load) && x.type().is_float() && wanted_(x.node()->id)) no_derivative(e);

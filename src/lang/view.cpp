@@ -83,7 +83,7 @@ class Rearranged {
 };
 
 // ---- reshape -----------------------------------------------------------------------------------------------------------
-// The factors of a product: one number, and what is no product.
+// The factors of a product: one number, and what is not a product.
 struct Factors {
   std::int64_t number = 1;
   std::vector<Expr> others;

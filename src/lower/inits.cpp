@@ -142,7 +142,7 @@ class Inits {
 
   Stmt header(const Stmt& loop) {
     const LoopStmt& of = loop.get<LoopStmt>();
-    const ir::LoopKind kind = of.kind == ir::LoopKind::tensorized ? ir::LoopKind::serial : of.kind;  // the call is no init
+    const ir::LoopKind kind = of.kind == ir::LoopKind::tensorized ? ir::LoopKind::serial : of.kind;  // the call is not an init
     return {p_.fresh(), loop.id, loop.where,
             LoopStmt{.axis = of.axis, .kind = kind, .bound_to = of.bound_to, .part = of.part, .from = of.from, .to = of.to}};
   }

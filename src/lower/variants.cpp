@@ -196,7 +196,7 @@ ir::Kernel one_of(const ir::Program& p, ir::Kernel general, std::vector<ir::Kern
   std::vector<Expr> assumptions(p.assumptions.begin(), p.assumptions.begin() + static_cast<std::ptrdiff_t>(first));
   general.assumptions.clear();
   const analysis::Facts symbols = facts_of(general);
-  // What is assumed behind the first variant, but for the conditions themselves: of the calls that come so far.
+  // What is assumed behind the first variant, except for the conditions themselves: of the calls that come so far.
   const auto ask = [&](const std::vector<Expr>& all, std::size_t count, const Expr& elsewhere) {
     for (std::size_t n = first; n < all.size(); ++n) {
       const bool condition = std::any_of(p.variants.begin(), p.variants.begin() + static_cast<std::ptrdiff_t>(count),

@@ -249,7 +249,7 @@ void Counter::expression(const Expr& e, double times) {
     if (const int n = operations_of(x)) counted_.operations(x.type().element(), false, times * n * x.type().lanes);
     if (ir::is(x, Op::load)) {
       access(x.node()->id, false, ir::args_of(x)[0], times);
-      return false;  // what computes an address or a mask is no operation on data
+      return false;  // what computes an address or a mask is not an operation on data
     }
     return true;
   });

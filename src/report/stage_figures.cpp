@@ -46,7 +46,7 @@ bool computes(ir::Kind k) {
 
 void count(const Expr& e, PerPoint& n) {
   ir::walk(e, [&](const Expr& x) {
-    if (ir::is(x, Op::load)) return false;  // what computes an index is no operation on data
+    if (ir::is(x, Op::load)) return false;  // what computes an index is not an operation on data
     if (x.type().is_index() || x.type().is_bool()) return true;
     switch (ir::op_of(x)) {
       case Op::fma:

@@ -21,7 +21,7 @@ struct Forced {
       unproved_obligations;  // in the order in which they were found; empty for a step that is legal
 };
 
-// As apply, but for obligations that are not proved. Throws RefusalError where the step cannot be carried out at all (a loop
+// As apply, except for obligations that are not proved. Throws RefusalError where the step cannot be carried out at all (a loop
 // that is not there, a tree that has no place for what it would make); `found` then holds what was not proved before that.
 Forced force(const Scheduled&, Step, const Target&, std::vector<UnprovedObligation>* found = nullptr);
 

@@ -12,7 +12,7 @@ namespace ashlar::schedule {
 // The first loop over an axis of a nest; an init that was taken out has loops of its own over the axes it shares.
 ir::Id loop_over(const ir::Stmt& nest, ir::Id axis, bool of_init);
 // Those over the spatial or reduction variables of a stage in the order of its definition, of its first nest; `became`: one was
-// split or fused and is no loop any more, and which.
+// split or fused and is not a loop any more, and which.
 struct RootLoops {
   std::vector<ir::Id> loops;
   ir::Id became = 0;  // an axis

@@ -242,7 +242,7 @@ TEST_CASE("digits of strides that are known not to overlap") {
   CHECK(same(pairs[0].first, sub(v, n(1))));
   CHECK(same(pairs[1].second, y));
   CHECK(same(pairs[2].first, k));
-  CHECK(digits_of_equal(mul(mul(v, s0), s1), b, strides).size() == 1);  // a product of strides is no index
+  CHECK(digits_of_equal(mul(mul(v, s0), s1), b, strides).size() == 1);  // a product of strides is not an index
 }
 
 TEST_CASE("addresses of two threads that meet are found by drawing values") {

@@ -107,7 +107,7 @@ TEST_CASE("bounds that are written in i64 of a Symbol") {
   const Expr in_u64 = min(data(u64), sub(cast(u64, N), number(u64, 1)));
   CHECK(proved(lt(as_index(in_u64), N), some));
   CHECK(proved(ge(as_index(in_u64), index(0)), some));
-  CHECK_FALSE(proved(lt(as_index(in_u64), N), natural()));  // u64(0) - 1 is no bound
+  CHECK_FALSE(proved(lt(as_index(in_u64), N), natural()));  // u64(0) - 1 is not a bound
 }
 
 TEST_CASE("what is compared with data of 64 bits keeps its constants: beside the data they would leave 63 bits") {

@@ -39,7 +39,7 @@ TEST_CASE("the quotient and rest of a loop over a product") {
   facts.bound(5, 0, {}), facts.bound(6, 0, {});
   CHECK(bounds(div(t, M), t, n(0), sub(mul(H, M), n(1)), facts) == "[0, H - 1]");
   CHECK(bounds(mod(t, M), t, n(0), sub(mul(H, M), n(1)), facts) == "[0, M - 1]");
-  CHECK(bounds(div(t, M), t, n(0), mul(H, M), facts) == "[0, -]");  // H M itself is no value of such a loop
+  CHECK(bounds(div(t, M), t, n(0), mul(H, M), facts) == "[0, -]");  // H M itself is not a value of such a loop
 }
 
 TEST_CASE("what cancels costs nothing, what does not only widens") {

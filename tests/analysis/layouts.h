@@ -101,7 +101,7 @@ inline std::vector<Case> known_layouts() {
   return all;
 }
 
-// A sum or xor of digits of two or three indices: many are no layouts.
+// A sum or xor of digits of two or three indices: many are not layouts.
 inline Case random_layout(std::uint64_t seed) {
   Random g(seed);
   Case k{"seed " + std::to_string(seed), {1, 2}, {}, num(0)};

@@ -246,7 +246,7 @@ TEST_CASE_FIXTURE(Fixture, "parallel bodies pull rows; each slot has its own sli
   args.M = 1;
   calls.count = 0;
   CHECK(run() == ASHLAR_OK);
-  CHECK(calls.count == 0);  // one row is no work to share
+  CHECK(calls.count == 0);  // one row is not worth sharing
   args.M = 5;
   calls.rc = 42;
   CHECK(run() == ASHLAR_E_LAUNCH);

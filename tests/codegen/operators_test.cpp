@@ -310,7 +310,7 @@ TEST_CASE("fma of f64 rounds once, on every level") {
     const double a = unit(x), b = unit(y), c = unit(z);
     push(x, y, z);
     push(a, b, std::ldexp(c, near(random)));
-    push(a, b, -a * b * (1 + std::ldexp(1.0, shift(random))));            // cancels, in part or but for the rounding
+    push(a, b, -a * b * (1 + std::ldexp(1.0, shift(random))));            // cancels, in part or except for the rounding
     push(a, std::ldexp(b, -1022), std::ldexp(c, -1022 + shift(random)));  // subnormal results
     push(std::ldexp(a, 511), std::ldexp(b, 511), std::ldexp(c, 1000 + near(random) / 6));  // and the other end
     push(1 + std::ldexp(1.0, -(k % 53)), 1 + std::ldexp(1.0, -(k / 53 % 53)),

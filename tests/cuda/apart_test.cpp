@@ -1,4 +1,4 @@
-// What `./dev gpu` takes two results for: the same, or not; and results that are no numbers are never the same.
+// What `./dev gpu` takes two results for: the same, or not; and results that are not numbers are never the same.
 #include <limits>
 
 #include <doctest/doctest.h>

@@ -110,7 +110,7 @@ struct Program::Linked {
   ir::Kernel kernel;
   codegen::AbiLayout layout;
   std::string
-      command;  // after it the files of the arguments and of the results, but for boards, which have them in their folder
+      command;  // after it the files of the arguments and of the results, except for boards, which have them in their folder
 };
 
 Program::Program(const ir::Kernel& k, const Target& target, int vector_bytes) {

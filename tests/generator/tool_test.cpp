@@ -308,7 +308,7 @@ TEST_CASE("a library for several targets has the same bytes in another folder, a
   CHECK(header.find("among processors the first of the targets runs") != std::string::npos);
   CHECK(header.find("the memory decides") == std::string::npos);
 
-  // but for what it says of targets, the header is that of one
+  // except for what it says of targets, the header is that of one
   REQUIRE(tool({"-g", "scale", "-o", b / "one", "-e", "header", "-t", "x86-64-v4"}).code == 0);
   std::string one = read(b / "one/scale.h");
   const auto code_of = [](const std::string& text) { return text.substr(text.find("#ifndef ASHLAR_GENERATED_SCALE_H")); };

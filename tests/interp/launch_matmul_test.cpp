@@ -58,7 +58,7 @@ double cpu_seconds() {
 const std::vector<Shape> shapes{
     {128, 256, 640},  // one tile; more trips than twice the depth
     {128, 256, 128},  // fewer than the depth
-    {256, 512, 320},  // two tiles a block; trips that are no multiple of the depth
+    {256, 512, 320},  // two tiles a block; trips that are not multiples of the depth
     {200, 264, 200},  // ragged in each dimension
     {40, 24, 8},      // less than a tile
 };

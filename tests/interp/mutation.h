@@ -77,7 +77,7 @@ class Mutator {
     if (!s.is<Sync>()) used(s, m.buffers);
     found_.push_back(std::move(m));
   }
-  // Statements that were unrolled from one line are weakened once, but for syncs.
+  // Statements that were unrolled from one line are weakened once, except for syncs.
   bool first(const KStmt& s, const std::string& what) {
     const auto key = std::to_string(s.where.line()) + what;
     if (std::find(seen_.begin(), seen_.end(), key) != seen_.end()) return false;

@@ -31,7 +31,7 @@ std::string real(unsigned field, float v) {
   return varint(field << 3 | 5) + std::string(raw, 4);
 }
 
-// An input or output; an extent that is no number is a name.
+// An input or output; an extent that is not a number is a name.
 std::string value(const std::string& name, int type, const std::vector<std::string>& shape) {
   std::string dims;
   for (const std::string& e : shape) dims += bytes(1, e[0] >= '0' && e[0] <= '9' ? number(1, std::stoull(e)) : bytes(2, e));

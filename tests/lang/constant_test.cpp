@@ -64,7 +64,7 @@ TEST_CASE("what a constant refuses") {
   CHECK(refused([] { constant("a", f32, {2, 0}, std::vector<float>()); }).find("extents of at least 1") != std::string::npos);
   CHECK(refused([] { constant(nullptr, f32, 1); }).find("constant: expected a name") != std::string::npos);
   CHECK(refused([] { constant("a", i4, {1}); }) != "");
-  // it is no argument, and has no derivative
+  // it is not an argument, and has no derivative
   const Tensor c = constant("c", f32, {1, 2});
   CHECK(refused([&] { lang::build_program("p", {c}); }).find("expected arguments that are inputs, outputs or scalars") !=
         std::string::npos);

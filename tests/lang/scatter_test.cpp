@@ -118,7 +118,7 @@ TEST_CASE("a point may be dropped, and reads nothing then") {
   const Symbol N{"N"}, K{"K"};
   const Tensor x = lang::make_input("x", i32, {N}), w = lang::make_input("w", i32, {K}),
                all = lang::make_input("all", i32, {N});
-  // the value lies outside of w where n >= K, and the index outside of the result where x is no place in it
+  // the value lies outside of w where n >= K, and the index outside of the result where x is not a place in it
   const Tensor t =
       scatter("t", {K}, Combine::add, i32(0), {N}, [&](Var n) { return put_if(n < K && x(n) >= 0 && x(n) < K, w(n), x(n)); });
   for (const std::int64_t k : {4, 1, 0}) {

@@ -35,7 +35,7 @@ photo::Coefficients some(bool denoise) {
   return k;
 }
 
-// The largest difference, in steps of 1 / 65535. NaN of either side is no small number there.
+// The largest difference, in steps of 1 / 65535. NaN of either side is not a small number there.
 int difference(const std::vector<std::uint16_t>& a, const std::vector<std::uint16_t>& b) {
   int largest = 0;
   for (std::size_t k = 0; k < a.size(); ++k) largest = std::max(largest, std::abs(a[k] - b[k]));

@@ -1,4 +1,4 @@
-// The photo pipeline as a user runs it: pictures back from their mosaics, every option, and files that are no good.
+// The photo pipeline as a user runs it: pictures back from their mosaics, every option, and bad files.
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>

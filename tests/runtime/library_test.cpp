@@ -300,7 +300,7 @@ TEST_CASE("the processor takes over from a device where the caller allows it, an
     CHECK(l.run_pointers(&l.ctx) == (allowed ? ASHLAR_OK : code));
     CHECK(l.y.data[0] == (allowed ? 2 : -1));
     CHECK(l.error.code == code);
-    l.ctx.flags = ASHLAR_ON_VULKAN | ASHLAR_OR_CPU;  // addresses of Vulkan are no pointers
+    l.ctx.flags = ASHLAR_ON_VULKAN | ASHLAR_OR_CPU;  // addresses of Vulkan are not pointers
     CHECK(l.run_pointers(&l.ctx) == code);
     CHECK(ran == 7);
   }

@@ -19,7 +19,7 @@ struct BiasRelu {
   }
 };
 
-// y = (x(i - 1) + 2 x(i) + x(i + 1)) / 4 where there is a neighbor: accesses that are no tiles
+// y = (x(i - 1) + 2 x(i) + x(i + 1)) / 4 where there is a neighbor: accesses that are not tiles
 struct Smooth {
   lang::DefinitionScope scope;
   Symbol N{"N"};

@@ -13,7 +13,7 @@ PLAIN(a) {
     for (std::int64_t j = 0; j < N; ++j) apart[i * N + j] = i == j ? 0 : length[i * N + j] < 900 ? length[i * N + j] : 65535;
   for (std::int64_t k = 0; k < N; ++k)
     for (std::int64_t i = 0; i < N; ++i) {
-      if (i == k) continue;  // a way through its own begin is no shorter
+      if (i == k) continue;  // a way through its own begin is not shorter
       const std::uint16_t first = apart[i * N + k];
       const std::uint16_t* __restrict from = apart + k * N;
       std::uint16_t* __restrict row = apart + i * N;

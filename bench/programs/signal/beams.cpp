@@ -1,4 +1,4 @@
-// signal/beams.cpp: delay and sum: twelve microphones heard in many directions, each by its own delays, which are no whole
+// signal/beams.cpp: delay and sum: twelve microphones heard in many directions, each by its own delays, which are not whole
 // samples; the energy of every block as a share of the loudest direction's, and smoothed from block to block.
 #include "bench/programs/program.h"
 

@@ -49,7 +49,7 @@ int lanes_of(const Schedule& s, const Stage& stage) {
   };
   for (const Expr& value : definition(s, stage).values) {
     meet(value.type());
-    // not below a load: what computes a place is no number of the stage
+    // not below a load: what computes a place is not a number of the stage
     ir::walk(value, [&](const Expr& e) {
       meet(e.type());
       return !ir::is(e, ir::Op::load);

@@ -98,7 +98,7 @@ bool Engine::normalize_remainders(Linear& l) {
   return false;
 }
 
-// Rule add.div_mod_symbol: (x/n)*n*e + (x%n)*e -> x*e for n > 0 that is no number. The product stands as one atom.
+// Rule add.div_mod_symbol: (x/n)*n*e + (x%n)*e -> x*e for n > 0 that is not a number. The product stands as one atom.
 bool Engine::normalize_digits(Linear& l) {
   for (const Term& t : l.terms) {
     if (!ir::is(t.atom, Op::mod)) continue;

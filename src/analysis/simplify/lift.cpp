@@ -7,7 +7,7 @@
 //
 // Invariant: what comes out has the same value as what went in, for all values that the facts allow. An index is of 64 bits
 // (docs/ir.md), so that to convert one to i64 or u64 and back gives it again; an index keeps the bits of a u64, so that those
-// from 2^63 are no numbers, and only what lies below is taken apart.
+// from 2^63 are not numbers, and only what lies below is taken apart.
 #include <ashlar/analysis/wraps.h>
 
 #include <algorithm>

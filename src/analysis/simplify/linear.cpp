@@ -112,7 +112,7 @@ int compare(const Expr& a, const Expr& b) {
 namespace {
 
 // Products of more factors are left as they were written, a factor themselves: what is multiplied with itself n times over has
-// 2^n, and as an index it leaves 63 bits but for -1, 0 and 1.
+// 2^n, and as an index it leaves 63 bits except for -1, 0 and 1.
 constexpr std::size_t most_factors = 32;
 
 bool add_factors(const Expr& e, std::vector<const Expr*>& to) {

@@ -33,7 +33,7 @@ struct Linear {
   bool is_constant() const { return terms.empty(); }
 };
 
-const std::int64_t* coefficient(const Linear&, const Expr& atom);  // null: it is no term of the sum
+const std::int64_t* coefficient(const Linear&, const Expr& atom);  // null: it is not a term of the sum
 void add_variables(const Expr&, std::vector<ir::Id>& to);          // each once
 bool mentions(const Expr&, ir::Id variable);
 inline bool is_scalar_index(const Expr& e) { return e.node()->type.is_index() && e.node()->type.lanes == 1; }

@@ -273,7 +273,7 @@ Congruence Engine::congruence(const Linear& l) {
   return r.modulus == 1 ? congruence_of_remainders(l) : r;
 }
 
-// x % c is x, but for a multiple of c: t % 2 - (t + 1) % 2 is odd.
+// x % c is x, except for a multiple of c: t % 2 - (t + 1) % 2 is odd.
 Congruence Engine::congruence_of_remainders(const Linear& l) {
   Linear whole;
   whole.constant = l.constant;

@@ -36,7 +36,7 @@ class File {
   std::string data_of(const ir::KBuffer&);                                  // a constant's array; its name
 
   std::optional<Places> places;  // where lines are asked for
-  // #line 10 "matmul.cpp"; empty without `places`, and for what is no line of the user's
+  // #line 10 "matmul.cpp"; empty without `places`, and for what is not a line of the user's
   std::string directive(Where) const;
 
   std::string functions;  // finished ones, each behind those it calls

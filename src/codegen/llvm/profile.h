@@ -28,7 +28,7 @@ class Profile {  // of a unit
   Where whole() const { return places_.kernel(); }
 
  private:
-  std::string text(Where) const;  // "blur.cpp:12"; empty where it is no place of the user's
+  std::string text(Where) const;  // "blur.cpp:12"; empty where it is not a place of the user's
 
   const Places places_;
 };

@@ -53,7 +53,7 @@ class Unit {
   const ir::Kernel kernel;  // in operators that the target has (codegen/legalize.h)
   const Target& target;
   const AbiLayout layout;
-  const std::string name;  // every symbol starts with it; of the simple entry, but for variants
+  const std::string name;  // every symbol starts with it; of the simple entry, except for variants
   // A kernel for Vulkan: its launches as SPIR-V, in the form for devices whose Fma rounds once and in the other, which is null
   // where they do not differ. The host code calls the runtime in their place.
   const spirv::Code* shaders[2] = {nullptr, nullptr};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What every operator computes, said in SPIR-V: the same values as ir/numeric.h, bit for bit (but for the payloads of NaNs),
+// What every operator computes, said in SPIR-V: the same values as ir/numeric.h, bit for bit (except for the payloads of NaNs),
 // on a device whose floats behave as docs/codegen.md says.
 //
 // A Piece is a value of at most 4 lanes and the type of the IR that it stands for; in a register index is an integer of 64 or

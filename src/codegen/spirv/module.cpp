@@ -91,7 +91,7 @@ Ref Module::structure(std::span<const Ref> members, std::span<const Word> offset
   return s;
 }
 
-// A structure is a type of its own each time; this one is no block.
+// A structure is a type of its own each time; this one is not a block.
 Ref Module::sum_and_carry() {
   if (!sum_and_carry_) {
     const Ref word = type(u32);

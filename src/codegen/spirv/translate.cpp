@@ -27,7 +27,7 @@ struct Accesses {
   const ir::Kernel& k;
   std::set<ir::Id> buffers, read, written;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> constant;  // first element and lanes of accesses
-  std::set<ir::Id> variable;                                          // accessed at addresses that are no constants
+  std::set<ir::Id> variable;                                          // accessed at addresses that are not constants
   std::map<ir::Id, int> together;  // lanes of a vector of which all accesses are aligned ones, 4 or 2; 1: there is none
   Multiples multiples;             // of variables
 

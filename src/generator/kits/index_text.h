@@ -14,7 +14,7 @@ namespace ashlar::generator {
 enum class Syntax { c, python };
 using IndexNames = std::map<ir::Id, std::string>;  // of the variables
 
-// Refused, in the name of `primitive`: what is no arithmetic of integers.
+// Refused, in the name of `primitive`: what is not integer arithmetic.
 std::string index_text(const Expr&, const IndexNames&, Syntax, const char* primitive);
 
 }  // namespace ashlar::generator

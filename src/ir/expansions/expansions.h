@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The expansions of the table of operators (ashlar/ir/operation.h), but for math functions (ir/math).
+// The expansions of the table of operators (ashlar/ir/operation.h), except for math functions (ir/math).
 #include <ashlar/ir/operation.h>
 
 namespace ashlar::ir::expansion {

@@ -73,7 +73,7 @@ Term is_special(const Term& bits) { return either(field(bits) == exponents, is_z
 Number number(const Term& bits) {
   const Term e = field(bits), subnormal = e == 0, zero = bits.number(0);
   const Term whole = (bits & fractions) | select(subnormal, zero, bits.number(fractions + 1));
-  const Term up = whole.with(Op::clz, whole.type()) - 11;  // 0 but for subnormal numbers, and for 0, which is none of these
+  const Term up = whole.with(Op::clz, whole.type()) - 11;  // 0 except for subnormal numbers, and for 0, which is none of these
   return {bits >> 63, select(subnormal, bits.number(1), e) - 1075 - up, left(whole, below_64(up))};
 }
 

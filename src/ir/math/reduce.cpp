@@ -75,7 +75,7 @@ std::vector<Expr> cut(const Words& w, const Expr& at, int count, int levels) {
   return found;
 }
 
-// The fraction behind the point of a signed number in words, most significant first, as a sum of two floats; exact but for
+// The fraction behind the point of a signed number in words, most significant first, as a sum of two floats; exact except for
 // words past the last bits of the second.
 Pair to_floats(const Kit& k, const Words& w, const std::vector<Expr>& f) {
   const Type integer{Type::Code::signed_, 32, k.type.lanes, k.type.scalable};

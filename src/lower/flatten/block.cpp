@@ -66,7 +66,7 @@ Expr lowered_lanes(const Expr& lanes, const analysis::Facts& facts, const std::f
 }
 }  // namespace
 
-// The statements under the conditions; `lower` rewrites these but for those of the lanes, which stand as they are.
+// The statements under the conditions; `lower` rewrites these except for those of the lanes, which stand as they are.
 std::vector<KStmt> Flattener::guarded(const Conditions& conditions, Body& lower, Statements out, Where where) {
   const auto under = [&](const Expr& condition) {
     KStmt guard = if_stmt(lower.lower(condition), std::move(out), where);

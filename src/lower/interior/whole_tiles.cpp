@@ -25,7 +25,7 @@
 namespace ashlar::lowering {
 namespace {
 
-constexpr std::int64_t few = 4;  // iterations of a loop that is no loop over steps
+constexpr std::int64_t few = 4;  // iterations of a loop that is not a loop over steps
 
 bool has_collective_call(const ir::Kernel& k, const std::vector<KStmt>& list) {
   return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {

@@ -146,7 +146,7 @@ std::int64_t BlockLowering::elements_of(const ir::Buffer& b) {
   return count;
 }
 
-// An element of a small constant: a choice among all of them, by its number. Along loops that are no dimensions it is a
+// An element of a small constant: a choice among all of them, by its number. Along loops that are not dimensions it is a
 // scalar's.
 Id BlockLowering::chosen_of(const ir::Buffer& b, const std::vector<Expr>& index, const Dimensions& dims, Where where) {
   Expr number = ir::index(0);

@@ -40,7 +40,7 @@ constexpr std::int64_t line_bytes = 16;       // what copies of tiles need rows 
 struct TileDimension {
   ir::Id axis = 0;
   std::int64_t width = 0;
-  Expr end = {};  // the loop's extent, where that is not known to be the width: positions from there on are no points
+  Expr end = {};  // the loop's extent, where that is not known to be the width: positions from there on are not points
 };
 
 inline std::vector<std::int64_t> ones(std::size_t n) { return std::vector<std::int64_t>(n, 1); }

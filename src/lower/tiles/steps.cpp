@@ -155,7 +155,7 @@ std::vector<BlockLowering::Id> BlockLowering::scan(const std::vector<Expr>& poin
     terms.push_back(full(spelled(ir::substitute(term, c.values)), c.spatial));
   }
   done_.clear();
-  // Positions that are no points, where the tile reaches beyond its loop or between two splits, are no terms.
+  // Positions that are not points, where the tile reaches beyond its loop or between two splits, are not terms.
   std::vector<Expr> ends;
   for (const Expr& e : points)
     if (ir::uses_var(e, c.spatial[along].axis)) ends.push_back(e);

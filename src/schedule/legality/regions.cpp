@@ -214,7 +214,7 @@ Left left_inside(const Program& p, Id axis, const std::vector<const Stmt*>& arou
     if (outer == Left::all) return Left::all;
     return outer == Left::one && along == Left::one ? Left::one : Left::gaps;
   }
-  if (a.became.size() == 1) return outer == Left::run ? Left::gaps : outer;  // part of a fused axis is no box
+  if (a.became.size() == 1) return outer == Left::run ? Left::gaps : outer;  // part of a fused axis is not a box
   const Left inner = left_inside(p, a.became[1], around);
   if (outer == Left::gaps || inner == Left::gaps) return Left::gaps;
   if (outer == Left::one) return inner == Left::all && !ir::is_int(p.axis(a.became[0]).extent, 1) ? Left::run : inner;

@@ -38,7 +38,7 @@ class Draw {
 
   std::vector<Id> stages() const;  // that are computed somewhere
   Id stage() { return any(stages()); }
-  Id temporary();        // most often one that is no output
+  Id temporary();        // most often one that is not an output
   Arg layout(int rank);  // a map of that many coordinates: panels, another order, a skew, remainders
 
   // The step that is drawn, and those that make a move of it, applied as long as they are legal. True, for the end of a draw.

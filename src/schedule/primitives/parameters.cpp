@@ -41,7 +41,7 @@ const char* word(Arg::Kind k) {
   return words[static_cast<int>(k)];
 }
 
-// What is expected: a condition is no index map, but both are expressions.
+// What is expected: a condition is not an index map, but both are expressions.
 const char* word(Type t) {
   return t == Type::point       ? "a point"
          : t == Type::condition ? "a condition"

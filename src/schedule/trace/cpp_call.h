@@ -12,7 +12,7 @@
 
 namespace ashlar::schedule {
 
-struct NoForm {};  // thrown: this step is no call of the language with the handles there are
+struct NoForm {};  // thrown: this step is not a call of the language with the handles there are
 
 class CppCall {
  public:

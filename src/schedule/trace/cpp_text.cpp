@@ -89,7 +89,7 @@ std::string Writer::stage_ref(Id id) {
   if (const auto it = side().handles.find(id); it != side().handles.end()) return names_.use(it->second);
   const ir::Stage& of = program().stage(id);
   const Id buffer = of.buffers.front();
-  // a stage that a step made is no tensor of the algorithm
+  // a stage that a step made is not a tensor of the algorithm
   if (of.origin != ir::Stage::Origin::user || program().buffer(buffer).stage != id || !side().keys.of_algorithm(id))
     throw NoForm{};
   // a reduction that stands in the step of a recurrence has no tensor
@@ -148,7 +148,7 @@ std::string Writer::map(const Arg& a) {
         },
         text);
     if (!known || a.vars.empty()) throw NoForm{};
-    if (ir::is_int(e)) text = text == "0" ? "c0 * 0" : "c0 * 0 + " + text;  // a number alone is no index
+    if (ir::is_int(e)) text = text == "0" ? "c0 * 0" : "c0 * 0 + " + text;  // a number alone is not an index
     to += (to.empty() ? "" : ", ") + text;
   }
   return "[](" + vars + ") { return at(" + to + "); }";

@@ -83,7 +83,7 @@ TEST_CASE("rows of threads that lie in warps, and rows that do not") {
   CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 24) == Barriers{1, 0});  // three warps
   CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 64) == Barriers{1, 0});
   CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 12) == Barriers{1, 0});  // 48 threads: the last warp is not whole
-  CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 4) == Barriers{1, 0});   // 16 threads, which are no warp
+  CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 4) == Barriers{1, 0});   // 16 threads, which are not a warp
 }
 
 TEST_CASE("where a device promises no warps, the block meets") {

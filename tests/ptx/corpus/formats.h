@@ -12,7 +12,7 @@ namespace ashlar::ptx_corpus {
 
 struct ShortFloat {
   int exponent, mantissa;  // bits
-  bool infinities;         // else the uppermost exponent holds numbers too, and only all ones is no number
+  bool infinities;         // else the uppermost exponent holds numbers too, and only all ones is not a number
   int bias() const { return (1 << (exponent - 1)) - 1; }
   std::uint32_t sign() const { return 1u << (exponent + mantissa); }
   std::uint32_t nan() const { return sign() - 1; }

@@ -132,7 +132,7 @@ struct Place {
 };
 // Checks bounds, alignment, and that a store may be made.
 Place locate(Warp& w, const Instr& i, int lane, Space space, u64 address, u32 bytes, bool store, u32 align);
-// Tells of the access to what looks for races and pending copies. value: what is stored, to tell what is no race.
+// Tells of the access to what looks for races and pending copies. value: what is stored, to tell what is not a race.
 void accessed(Warp& w, const Instr& i, int lane, const Place& p, u32 bytes, bool store, bool atomic, const u8* value);
 // An atomic or strong access of shared memory orders what came before it in one warp before what follows in another. Whether
 // the program has the fences for that is not looked at.

@@ -88,7 +88,7 @@ enum class FaultKind {
   kPendingCopy,
   kAsyncGroup,  // a wait that waits for nothing, an mbarrier that is none, bytes that do not add up
   kTrap,        // trap, brkpt, a failed assertion
-  kInvalid,     // what an instruction says is undefined: a bad selector, a bad descriptor, a call of what is no function
+  kInvalid,     // what an instruction says is undefined: a bad selector, a bad descriptor, a call of what is not a function
   kTooLong,
 };
 std::string_view name_of(FaultKind);

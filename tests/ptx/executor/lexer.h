@@ -19,7 +19,7 @@ struct Token {
   bool word(std::string_view s) const { return kind == kWord && text == s; }
 };
 
-// Error on what is no word of PTX. The views are into the text.
+// Error on what is not a word of PTX. The views are into the text.
 std::vector<Token> tokens_of(const std::string& text);
 
 }  // namespace ashlar::ptx

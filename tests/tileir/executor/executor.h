@@ -31,7 +31,7 @@
 // What is undefined is carried along with every element, from where it came (memory that nobody wrote, what lies outside of a
 // view that has no padding, a masked element without padding, division by zero, an overflow in spite of no_wrap) to where it
 // matters: a store, an address, a mask, a branch, a bound of a loop, print. There it is reported. So a tail that is computed
-// and not stored is no fault.
+// and not stored is not a fault.
 //
 // Races: two blocks touch one byte, one of them writes, and neither atomics of enough scope nor a release that tokens put
 // behind the one and an acquire that they put before the other order them; two operations of one block do so and no token
@@ -52,7 +52,7 @@
 
 namespace ashlar::tileir {
 
-// The bytes are no bytecode, or have what the executor does not know; or a call of this interface that cannot be.
+// The bytes are not bytecode, or have what the executor does not know; or a call of this interface that cannot be.
 struct Error : std::runtime_error {
   explicit Error(const std::string& text) : std::runtime_error(text), offset(0) {}
   Error(const std::string& text, std::size_t where)

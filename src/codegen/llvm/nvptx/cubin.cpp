@@ -56,7 +56,7 @@ const Linker& the_linker() {
 }
 std::mutex one_at_a_time;
 
-// The library answers names of chips that it does not know with an error, but for some (sm_1) it ends the process. So it is
+// The library answers names of chips that it does not know with an error, except for some (sm_1) it ends the process. So it is
 // asked for those of the table of targets alone, which is all that a user can name: Target::parse refuses cuda-sm_1.
 bool of_a_target(std::string_view chip) {
   const std::vector<Device>& all = Target::devices();

@@ -97,7 +97,7 @@ namespace {
 // By a multiple of vscale: the tiles are as long as the machine's vectors.
 void split_scalable(Context& c, Stmt& loop, std::int64_t lanes, ir::Tail tail) {
   if (!c.target.has("sve")) c.refuse("a target with scalable vectors (aarch64+sve)", std::string(c.target.text()));
-  if (lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16)  // other counts are no vectors of the instructions
+  if (lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16)  // other counts are not vectors of the instructions
     c.refuse("2, 4, 8 or 16 lanes for each unit of the machine's vectors", std::to_string(lanes));
   if (tail != ir::Tail::guard) c.refuse("Tail::guard where lanes are scalable", c.word(2));
   split_loop(c, loop, ir::mul(ir::vscale(), ir::index(lanes)), 0, tail, true);

@@ -10,11 +10,11 @@ void prove_placement(Context&, const ir::Stage&, const Stmt& nest, const Stmt& l
 void move_into(Context&, const ir::Stage&,
                Id loop);  // nest and storage (unless store_at put it around the loop); 0: to the top
 
-// A stage that is no output, and that no other one reads; null where there is none.
+// A stage that is not an output, and that no other one reads; null where there is none.
 const ir::Stage* unread(const Program&);
 // Takes a stage that nothing reads out of the program, with what is computed inside it for it alone.
 void drop_stage(Context&, const ir::Stage&, const std::string& because);
-// Takes stages out that nothing reads any more, and that are no outputs. `because`: "had no reader any more when ..."
+// Takes stages out that nothing reads any more, and that are not outputs. `because`: "had no reader any more when ..."
 void drop_unread(Context&, const std::string& because);
 
 struct Inlined {

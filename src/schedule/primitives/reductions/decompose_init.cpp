@@ -10,7 +10,7 @@
 //                                                     for ki
 //                                                       update acc
 //
-// The loops of the init are those of the update between `loop` and the block that are no reduction; they share their axes, so
+// The loops of the init are those of the update between `loop` and the block that are not reductions; they share their axes, so
 // splits go before this call. No point is read between its init and its first update, whatever stands in the loop: what is
 // computed there are other stages.
 //

@@ -13,7 +13,7 @@
 // with one maximum, and one rescale is computed for all (Dao: FlashAttention-2, 2023). Sums whose terms are products with what
 // is rebased follow as well, sums of vectors too. In such a product what is rebased may be rounded to a narrower float and
 // back, f32(bf16(e[i, j])) * v[j]: the rounding is relative, so a product moves by as much as it is off. A zero may skip its
-// product, select(e[i, j] == 0, 0, e[i, j] * v[j]): which e are 0 stays, but for those that underflow.
+// product, select(e[i, j] == 0, 0, e[i, j] * v[j]): which e are 0 stays, except for those that underflow.
 //
 // Legality: REASSOC of the sums; the terms obey the rescale, term(now) = term(old) * rescale(old, now), which is looked at for
 // a few values, as it is declared and not proved. A part of the leader has the terms that the part of the sums reads, so a term

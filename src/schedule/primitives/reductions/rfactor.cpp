@@ -6,7 +6,7 @@
 //   C[i] = sum A[i, ko * 8 + ki]           C_rf[i, ki] = sum over ko of A[i, ko * 8 + ki]
 //     loops i, ko, ki; rfactor(ki)   ->    C[i]        = sum over ki of C_rf[i, ki]
 //
-// The stage keeps its loops but for the other reduction loops; the partial is computed just before it, and compute_at places
+// The stage keeps its loops except for the other reduction loops; the partial is computed just before it, and compute_at places
 // it. With the loop outside of the tile loops this is accumulation through memory: partial sums of a block of k in registers,
 // added to the stage's storage at every step, of which the first stores.
 //

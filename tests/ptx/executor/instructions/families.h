@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Opcodes that several types share: floats.cpp reads the type and hands what is no f32 or f64 to these.
+// Opcodes that several types share: floats.cpp reads the type and hands what is not an f32 or f64 to these.
 #include "tests/ptx/executor/decode.h"
 
 namespace ashlar::ptx {

@@ -85,7 +85,7 @@ void shuffle(Warp& w, const Instr& i, u32 mask) {
     if (!inside) j = lane;
     d[l] = static_cast<u32>(a[static_cast<std::size_t>(j)]);
     in_range |= u32(inside) << lane;
-    // the value of a lane that does not take part is no value
+    // the value of a lane that does not take part is not a value
     if ((ready >> j & 1) != 0 && (known >> j & 1) != 0) known_result |= 1u << lane;
   });
   w.know(i.ops[0], ready, known_result);
