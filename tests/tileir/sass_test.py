@@ -78,9 +78,16 @@ def of_a_tile(chip, length):
     return length // 16 + keys // 16  # of 64 rows and 16 terms, all columns
 
 
+def rest_loops(found, one):
+    """Loops over a part of a step: of a product whose last terms are apart."""
+    loops = found["roles"]
+    return [loop for loop in loops if 0 < loop["mma"] < one] if any(loop["mma"] >= one for loop in loops) else []
+
+
 def a_step(found, one):
     """The instructions of a step in the loops of all roles; a step is `one` instruction of tensor cores or several."""
-    loops = found["roles"]
+    rest = rest_loops(found, one)
+    loops = [loop for loop in found["roles"] if loop not in rest]
     return sum(loop["all"] for loop in loops) / max(1, round(sum(loop["mma"] for loop in loops) / one))
 
 

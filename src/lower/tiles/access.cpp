@@ -288,8 +288,10 @@ void BlockLowering::store(const ir::Buffer& b, const std::vector<Expr>& index, I
       extents.push_back(p.along ? dims[*p.along].width : 1);
       numbers.push_back(scalar(p.number));
     }
+    value = gathered_in(value, *at, dims);
+    if (store_in_lines(b, *at, numbers, extents, value)) return;
     const Id view = b_.view(tensor, extents, Outside::unspecified, every(*at));
-    return b_.store(view, numbers, gathered_in(value, *at, dims), hints(b.id, true));
+    return b_.store(view, numbers, value, hints(b.id, true));
   }
   const Id where = full(mask(conditions, dims), dims), offset = offsets(b, index, dims);
   b_.scatter(tensor, offset, value, where, hints(b.id, false));

@@ -127,6 +127,11 @@ class BlockLowering {
     std::vector<Expr> least, most;  // margins of each, at the positions of the tile where they are smallest, and largest
   };
 
+  struct Place {  // of an index: in which tile of its dimension, and along which dimension of the value the tile lies
+    std::optional<std::size_t> along;
+    Expr number;
+    ir::tile::View::Every every = {};  // of the dimension, the elements that tiles are made of
+  };
   // A loop over the terms of a product, whose tensors have rows that may end inside of a line: as two loops.
   struct Ragged {
     ir::Id axis = 0;                               // of the loop over tiles of terms
@@ -145,12 +150,9 @@ class BlockLowering {
   std::optional<Expr> end_of_terms(const Stmt& loop, const Expr& term) const;
   bool in_two_loops(const Stmt& loop);
   std::vector<ir::tile::Extent> extents_of_views(const ir::Buffer&);
+  bool store_in_lines(const ir::Buffer&, const std::vector<Place>&, const std::vector<Id>& numbers,
+                      const std::vector<std::int64_t>& extents, Id value);
 
-  struct Place {  // of an index: in which tile of its dimension, and along which dimension of the value the tile lies
-    std::optional<std::size_t> along;
-    Expr number;
-    ir::tile::View::Every every = {};  // of the dimension, the elements that tiles are made of
-  };
   // A tile that was loaded: which one, of which view.
   struct LoadedTile {
     Id buffer = 0;

@@ -154,8 +154,7 @@ bool BlockLowering::in_two_loops(const Stmt& s) {
   const Expr width = ir::index(c.terms.front().width), rest = ir::index(found->rest);
   const auto tiles = [&](const Expr& n, const Expr& by) { return known(ir::div(ir::add(n, ir::sub(by, ir::index(1))), by)); };
   launch_.conditions.insert(launch_.conditions.end(), found->conditions.begin(), found->conditions.end());
-  const auto run = [&](const Expr& begin, const Expr& end, Id axis) {
-    const Id from = scalar(begin), to = scalar(end);
+  const auto run = [&](Id from, Id to, Id axis) {
     c.sums = iterations(from, to, c.sums, [&](Id var, const std::vector<Id>& carried) {
       scalars_[axis] = var;
       c.sums = carried;
@@ -166,7 +165,7 @@ bool BlockLowering::in_two_loops(const Stmt& s) {
   };
   ragged_ = std::move(found);
   ragged_->first = true;
-  run(ir::index(0), tiles(ragged_->whole, width), ragged_->axis);
+  run(b_.integer(i32, 0), scalar(tiles(ragged_->whole, width)), ragged_->axis);
   ragged_->first = false;
 
   const Dimensions around = c.terms;
@@ -178,11 +177,40 @@ bool BlockLowering::in_two_loops(const Stmt& s) {
   ragged_->term = ir::add(ir::mul(t, rest), ir::axis_var(p_, c.terms.front().axis));
   for (auto& [iteration, value] : c.values)
     if (ir::uses_var(value, c.terms.front().axis)) value = ragged_->term;
-  run(begin, end, variable);
+  // A number of the host's: an assembler that knows that the loop runs once makes more instructions of it, not fewer.
+  run(parameter("rest", begin), scalar(end), variable);
   c.terms = around, c.values = values;
   ragged_.reset();
   finish(c.sums);
   c.sums.clear();
+  return true;
+}
+
+// The result of a ragged product, in lines where the tile ends in front of the last line that is not whole, or every line is.
+// False: rows are known to be whole, or there are none.
+bool BlockLowering::store_in_lines(const ir::Buffer& b, const std::vector<Place>& at, const std::vector<Id>& numbers,
+                                   const std::vector<std::int64_t>& extents, Id value) {
+  const std::int64_t line = line_of(b), width = extents.back();
+  if (!launch_.ragged || !options_.aligned || extents.size() < 2 || !at.back().along || width % line) return false;
+  const Expr length = known(ir::max(b.extents.back(), ir::index(0)));
+  if (b.order != ir::Buffer::Order::inner_unit_stride || is_multiple(length, line, facts_)) return false;
+  const Expr lines = ir::mul(ir::div(length, ir::index(line)), ir::index(line));
+  const Expr tiles = ir::div(ir::add(length, ir::index(width - 1)), ir::index(width));
+  const Id whole = parameter("whole", known(ir::select(ir::eq(lines, length), tiles, ir::div(lines, ir::index(width)))));
+  std::vector<ir::tile::Extent> of_lines;
+  for (std::size_t d = 0; d + 1 < extents.size(); ++d)
+    of_lines.push_back(extent(b.name + "_extent" + std::to_string(d), known(ir::max(b.extents[d], ir::index(0)))));
+  of_lines.push_back(extent(b.name + "_lines", lines));
+  const Id in_lines = b_.apply(Op::lt, {numbers.back(), whole}), none = b_.integer(i32, 0), one = b_.integer(i32, 1);
+  for (const bool fast : {true, false}) {
+    const Id times = b_.apply(Op::select, {in_lines, fast ? one : none, fast ? none : one});
+    iterations(none, times, {}, [&](Id, const std::vector<Id>&) {
+      const Id view = b_.view(tensors_.at(b.id), extents, Outside::unspecified, every(at),
+                              fast ? of_lines : std::vector<ir::tile::Extent>{});
+      b_.store(view, numbers, value, hints(b.id, true));
+      return std::vector<Id>{};
+    });
+  }
   return true;
 }
 
