@@ -7,11 +7,11 @@ namespace ashlar::ops {
 
 namespace {
 
-struct Along {  // what a softmax reduces: x along one axis, summed in `wide`
+struct AlongAxis {  // what a softmax reduces: x along one axis, summed in `wide`
   detail::Reducing r;
   Type type, wide;
 };
-Along along(const char* op, const Tensor& x, int axis, Where where) {
+AlongAxis along(const char* op, const Tensor& x, int axis, Where where) {
   detail::expect_float(op, "x", x, where);
   const Type type = x.type(where);
   return {detail::reducing(op, x, {axis}, false, where), type, accumulator(type)};

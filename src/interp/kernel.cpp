@@ -39,10 +39,10 @@ struct Target {  // a buffer of the kernel
   bool output = false;
 };
 
-struct Code {
+struct KernelCode {
   const KStmt* stmt = nullptr;
   const ir::KFor* loop = nullptr;  // of a loop
-  std::vector<Code> body, otherwise;
+  std::vector<KernelCode> body, otherwise;
   Tape begin, extent, value, address, mask;
   int slot = -1, lanes = 1, buffer = -1;
   struct Actual {  // of a call
@@ -261,10 +261,10 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   // ---- code ------------------------------------------------------------------------------------------------------------
   Tape tape(const Expr& e) { return e.empty() ? Tape() : Tape(e, slots_, *this, Select::strict); }
 
-  std::vector<Code> compile(const std::vector<KStmt>& body) {
-    std::vector<Code> result;
+  std::vector<KernelCode> compile(const std::vector<KStmt>& body) {
+    std::vector<KernelCode> result;
     for (const KStmt& s : body) {
-      Code c;
+      KernelCode c;
       c.stmt = &s;
       s.visit(
           [&](const ir::KFor& n) {
@@ -295,13 +295,13 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   }
 
   // Vectors with a name that a value is made of.
-  void names_in(const Expr& value, Code& c) const {
+  void names_in(const Expr& value, KernelCode& c) const {
     if (vectors_.empty()) return;
     for (const Id v : ir::free_vars(value))
       if (const auto at = vectors_.find(v); at != vectors_.end()) c.vectors.push_back(at->second);
   }
 
-  void compile_store(const ir::KStore& s, Code& c) {
+  void compile_store(const ir::KStore& s, KernelCode& c) {
     c.value = tape(s.value);
     c.address = tape(s.address);
     c.mask = tape(s.mask);
@@ -312,7 +312,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
       throw InternalError("kernel: a store of " + ir::text(s.value.type()) + " to addresses of " + ir::text(s.address.type()));
   }
 
-  void compile_call(const ir::KCall& call, Code& c) {
+  void compile_call(const ir::KCall& call, KernelCode& c) {
     if (!call.function) {
       const ir::Intrinsic& f = kernel_.intrinsics.at(call.intrinsic);
       if (!f.is_users()) throw InternalError("kernel: a call of " + f.name + " outside of a launch");
@@ -321,7 +321,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
       c.callee = callee;
     }
     for (const ir::Call::Actual& a : call.actuals) {
-      Code::Actual actual;
+      KernelCode::Actual actual;
       if (a.buffer) actual.buffer = resolve(a.buffer, nullptr);
       actual.value = tape(a.address);
       for (const Expr& e : a.strides) actual.strides.push_back(tape(e));
@@ -332,12 +332,12 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   }
 
   // By the function itself, on copies of its regions.
-  void external(const ir::KCall& s, Code& c) {
+  void external(const ir::KCall& s, KernelCode& c) {
     const ir::Function& f = ir::function(s.function);
     ExternalCall call(f, where());
     const std::size_t reads = c.actuals.size() - s.results;
     for (std::size_t k = 0; k < c.actuals.size(); ++k) {
-      Code::Actual& a = c.actuals[k];
+      KernelCode::Actual& a = c.actuals[k];
       IndexBox box;
       std::vector<std::int64_t> strides;
       for (Tape& t : a.positions) box.begin.push_back(t.run_index());
@@ -363,7 +363,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   }
 
   // By the meaning of the intrinsic: every tile is read before any element is written.
-  void call(Code& c) {
+  void call(KernelCode& c) {
     Described& f = *c.callee;
     for (std::size_t k = 0; k < c.actuals.size(); ++k)
       if (c.actuals[k].buffer < 0) f.set(k, c.actuals[k].value.run());
@@ -390,8 +390,8 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     });
   }
 
-  void execute(std::vector<Code>& body) {
-    for (Code& c : body) {
+  void execute(std::vector<KernelCode>& body) {
+    for (KernelCode& c : body) {
       c.stmt->visit([](const ir::KPrefetch&) {},
                     [&](const ir::KLet&) {
                       let(c);
@@ -408,7 +408,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     }
   }
 
-  void loop(Code& c) {
+  void loop(KernelCode& c) {
     const std::int64_t begin = c.begin.run_index(), end = begin + std::max<std::int64_t>(0, c.extent.run_index());
     loops_.push_back(&c);
     if (c.loop->kind == ir::LoopKind::parallel) {
@@ -432,7 +432,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   }
 
   // A vector that has a name is computed in all its lanes; a store may leave those out in which it was read from nothing.
-  void let(Code& c) {
+  void let(KernelCode& c) {
     lenient_ = c.lanes > 1;
     for (int lane = 0; lane < c.lanes; ++lane) {
       seen_ = {};
@@ -446,7 +446,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     }
     lenient_ = false;
   }
-  const Unwritten* unwritten_in(const Code& c, int lane) const {
+  const Unwritten* unwritten_in(const KernelCode& c, int lane) const {
     if (unwritten_.empty()) return nullptr;
     for (const auto& [slot, lanes] : c.vectors)
       if (const auto at = unwritten_.find(slot + std::min(lane, lanes - 1)); at != unwritten_.end()) return &at->second;
@@ -454,7 +454,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   }
 
   // Every lane is read before any is written; no two may write one element.
-  void store(const ir::KStore& s, Code& c) {
+  void store(const ir::KStore& s, KernelCode& c) {
     pending_.clear();
     for (int lane = 0; lane < c.lanes; ++lane) {
       const bool on = c.mask.empty() || c.mask.run(c.mask.lanes() == 1 ? 0 : lane).i != 0;
@@ -530,9 +530,9 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   std::vector<std::unique_ptr<Region>> frames_;
   std::map<Id, Array> constants_;
   std::map<const KStmt*, std::vector<Region*>> private_;
-  std::vector<Code> code_;
+  std::vector<KernelCode> code_;
   std::map<Id, std::shared_ptr<Described>> described_;  // by intrinsic
-  std::vector<const Code*> loops_;
+  std::vector<const KernelCode*> loops_;
   std::map<Id, std::pair<int, int>> vectors_;  // lets of several lanes: slot, lanes
   std::map<int, Unwritten> unwritten_;         // their lanes that were computed of what was not written
   bool lenient_ = false;                       // such a lane is evaluated

@@ -12,20 +12,20 @@ namespace ashlar::ir {
 namespace {
 
 // A binary float format: `precision` significant bits (the hidden one included), exponents of normal numbers from emin.
-struct Format {
+struct NarrowFormat {
   int precision, emin;
   double largest;
   bool infinities;
 };
 
-Format format_of(Type t) {
+NarrowFormat narrow_format_of(Type t) {
   if (t.code == Type::Code::bfloat) return {8, -126, 0x1.FEp127, true};
   if (t.code == Type::Code::e4m3) return {4, -6, 448.0, false};
   if (t.code == Type::Code::e5m2) return {3, -14, 57344.0, true};
   return {11, -14, 65504.0, true};  // f16
 }
 
-double round_to_format(double x, const Format& f) {
+double round_to_format(double x, const NarrowFormat& f) {
   if (std::isnan(x) || std::isinf(x) || x == 0)
     return std::isinf(x) && !f.infinities ? std::numeric_limits<double>::quiet_NaN() : x;
   int e = 0;
@@ -38,7 +38,7 @@ double round_to_format(double x, const Format& f) {
 }
 
 // Bit pattern of a double that the format represents exactly; e exponent bits, m stored mantissa bits.
-std::uint64_t pattern(double x, const Format& f, int m, std::uint64_t nan, std::uint64_t infinity, int sign_bit) {
+std::uint64_t pattern(double x, const NarrowFormat& f, int m, std::uint64_t nan, std::uint64_t infinity, int sign_bit) {
   if (std::isnan(x)) return nan;
   const std::uint64_t sign = std::signbit(x) ? std::uint64_t{1} << sign_bit : 0;
   x = std::fabs(x);
@@ -51,7 +51,7 @@ std::uint64_t pattern(double x, const Format& f, int m, std::uint64_t nan, std::
   return sign | ((static_cast<std::uint64_t>(exponent - f.emin) << m) + significand);
 }
 
-double value_of_pattern(std::uint64_t bits, const Format& f, int m, int exponent_bits) {
+double value_of_pattern(std::uint64_t bits, const NarrowFormat& f, int m, int exponent_bits) {
   const std::uint64_t mantissa = bits & ((std::uint64_t{1} << m) - 1);
   const auto exponent = static_cast<int>((bits >> m) & ((1u << exponent_bits) - 1));
   const bool negative = (bits >> (m + exponent_bits)) & 1;
@@ -74,15 +74,15 @@ double value_of_pattern(std::uint64_t bits, const Format& f, int m, int exponent
 double round_to(Type t, double x) {
   if (t.bits == 64) return x;
   if (t.bits == 32) return static_cast<double>(static_cast<float>(x));
-  return round_to_format(x, format_of(t));
+  return round_to_format(x, narrow_format_of(t));
 }
 
 std::uint16_t f16_bits(float x) {
-  const Format f = format_of(f16);
+  const NarrowFormat f = narrow_format_of(f16);
   return static_cast<std::uint16_t>(pattern(round_to_format(static_cast<double>(x), f), f, 10, 0x7E00, 0x7C00, 15));
 }
 
-float f16_value(std::uint16_t bits) { return static_cast<float>(value_of_pattern(bits, format_of(f16), 10, 5)); }
+float f16_value(std::uint16_t bits) { return static_cast<float>(value_of_pattern(bits, narrow_format_of(f16), 10, 5)); }
 
 std::uint16_t bf16_bits(float x) {
   if (std::isnan(x)) return 0x7FC0;
@@ -101,8 +101,8 @@ std::uint64_t to_bits(const Value& v) {
   if (t.bits == 32) return std::isnan(v.f) ? 0x7FC00000u : std::bit_cast<std::uint32_t>(static_cast<float>(v.f));
   if (t.code == Type::Code::bfloat) return bf16_bits(static_cast<float>(v.f));
   if (t.code == Type::Code::ieee) return f16_bits(static_cast<float>(v.f));
-  return t.code == Type::Code::e4m3 ? pattern(v.f, format_of(t), 3, 0x7F, 0x7F, 7)
-                                    : pattern(v.f, format_of(t), 2, 0x7E, 0x7C, 7);
+  return t.code == Type::Code::e4m3 ? pattern(v.f, narrow_format_of(t), 3, 0x7F, 0x7F, 7)
+                                    : pattern(v.f, narrow_format_of(t), 2, 0x7E, 0x7C, 7);
 }
 
 Value from_bits(Type t, std::uint64_t bits) {
@@ -122,7 +122,8 @@ Value from_bits(Type t, std::uint64_t bits) {
   } else if (t.code == Type::Code::ieee) {
     v.f = static_cast<double>(f16_value(static_cast<std::uint16_t>(bits)));
   } else {
-    v.f = t.code == Type::Code::e4m3 ? value_of_pattern(bits, format_of(t), 3, 4) : value_of_pattern(bits, format_of(t), 2, 5);
+    v.f = t.code == Type::Code::e4m3 ? value_of_pattern(bits, narrow_format_of(t), 3, 4)
+                                     : value_of_pattern(bits, narrow_format_of(t), 2, 5);
   }
   return v;
 }

@@ -195,7 +195,7 @@ Expr operator~(Operand a) { return unary(Op::bit_not, Domain::data_integer, "~",
 
 namespace {
 
-Domain domain_of(const ir::Operation& o) {
+Domain domain_of_operation(const ir::Operation& o) {
   switch (o.kind) {
     case ir::Kind::function:
     case ir::Kind::rounding:
@@ -213,11 +213,11 @@ Domain domain_of(const ir::Operation& o) {
 
 Expr lang::applied(Op op, Operand a) {
   const ir::Operation& o = ir::operation(op);
-  return unary(op, domain_of(o), o.name, a);
+  return unary(op, domain_of_operation(o), o.name, a);
 }
 Expr lang::applied(Op op, Operand a, Operand b) {
   const ir::Operation& o = ir::operation(op);
-  return binary(op, domain_of(o), o.name, a, b);
+  return binary(op, domain_of_operation(o), o.name, a, b);
 }
 
 Expr select(Operand condition, Operand if_true, Operand if_false) {

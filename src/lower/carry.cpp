@@ -430,9 +430,9 @@ class Carry {
   bool failed_ = false;
 };
 
-class Pass {
+class CarryPass {
  public:
-  Pass(ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), options_(options) {}
+  CarryPass(ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), options_(options) {}
   void run() { visit(kernel_.body, facts_of(kernel_)); }
 
  private:
@@ -472,7 +472,7 @@ class Pass {
 
 void carry(ir::Kernel& kernel, const LowerOptions& options) {
   if (!has_recurrences(kernel)) return;
-  Pass pass(kernel, options);
+  CarryPass pass(kernel, options);
   pass.run();
   if (pass.changed_) tidy(kernel);
 }

@@ -51,16 +51,16 @@ Expr once(const Expr& e) {
   });
 }
 
-void visit(std::vector<KStmt>& list) {
+void convert_in(std::vector<KStmt>& list) {
   for (KStmt& s : list) {
     if (auto* store = s.as<ir::KStore>()) store->value = once(store->value);
     if (auto* let = s.as<ir::KLet>()) let->value = once(let->value);
-    for (auto* inside : s.bodies()) visit(*inside);
+    for (auto* inside : s.bodies()) convert_in(*inside);
   }
 }
 
 }  // namespace
 
-void convert_once(ir::Kernel& kernel) { visit(kernel.body); }
+void convert_once(ir::Kernel& kernel) { convert_in(kernel.body); }
 
 }  // namespace ashlar::lowering

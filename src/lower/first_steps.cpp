@@ -20,8 +20,8 @@
 namespace ashlar::lowering {
 namespace {
 
-constexpr std::int64_t farthest = 8;  // iterations that may be taken apart
-constexpr int most_stores = 16;       // in the loop, which becomes two
+constexpr std::int64_t most_apart = 8;  // iterations that may be taken apart
+constexpr int most_stores = 16;         // in the loop, which becomes two
 
 struct Contents {
   std::vector<Expr> conditions;  // that move with the loop, over what is known before its body
@@ -117,9 +117,9 @@ class FirstSteps {
     if (!c.loops || !c.recurrent || c.opaque || c.stores > most_stores) return {};
     gather_conditions(loop.body, loop.var, c);
     if (c.conditions.empty()) return {};
-    const std::size_t all = known(loop, c.conditions, facts, farthest, -1).size();
+    const std::size_t all = known(loop, c.conditions, facts, most_apart, -1).size();
     std::int64_t first = 0;
-    while (first < farthest && known(loop, c.conditions, facts, first, -1).size() < all) ++first;
+    while (first < most_apart && known(loop, c.conditions, facts, first, -1).size() < all) ++first;
     if (first == 0) return {};
     std::pair<KFor, KFor> both{loop, loop};
     const Expr n = ir::index(first);

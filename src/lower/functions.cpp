@@ -16,22 +16,22 @@ namespace ashlar::lowering {
 namespace {
 
 // What machines have, or back ends spell for those that lack it (codegen/legalize.h).
-bool keeps(const ir::Applied& a) {
+bool machine_keeps(const ir::Applied& a) {
   if (ir::operation(a.op).kind == ir::Kind::conversion) return true;
   const Type operand = a.args[0].type();
   return !ir::is_narrow(operand) && !ir::is_expanded_math(a.op, operand) && a.op != Op::in_range;
 }
 
-void visit(std::vector<KStmt>& list) {
+void expand_in(std::vector<KStmt>& list) {
   for (KStmt& s : list) {
-    ir::Spelling spelled(keeps);
+    ir::Spelling spelled(machine_keeps);
     for_each_expr(s, [&](Expr& e) { e = spelled(e); });
-    for (auto* inside : s.bodies()) visit(*inside);
+    for (auto* inside : s.bodies()) expand_in(*inside);
   }
 }
 
 }  // namespace
 
-void expand_functions(ir::Kernel& kernel) { visit(kernel.body); }
+void expand_functions(ir::Kernel& kernel) { expand_in(kernel.body); }
 
 }  // namespace ashlar::lowering

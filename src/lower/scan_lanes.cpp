@@ -279,9 +279,9 @@ class Steps {
   std::vector<Id> done_;  // scans whose step stands before what is looked at
 };
 
-class Pass {
+class LanesPass {
  public:
-  Pass(ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), options_(options) {}
+  LanesPass(ir::Kernel& kernel, const LowerOptions& options) : kernel_(kernel), options_(options) {}
   bool visit(std::vector<KStmt>& list) {
     bool changed = false;
     for (std::size_t k = 0; k < list.size(); ++k) {
@@ -311,7 +311,7 @@ class Pass {
 }  // namespace
 
 void scan_in_lanes(ir::Kernel& kernel, const LowerOptions& options) {
-  if (!has_recurrences(kernel) || !Pass(kernel, options).visit(kernel.body)) return;
+  if (!has_recurrences(kernel) || !LanesPass(kernel, options).visit(kernel.body)) return;
   vectorize(kernel);
   tidy(kernel);
 }

@@ -23,15 +23,15 @@
 namespace ashlar::lowering {
 namespace {
 
-using Which = std::function<bool(const KFor&)>;  // of unrolled loops
+using Chosen = std::function<bool(const KFor&)>;  // of unrolled loops
 
-const KFor* to_unroll(const KStmt& s, const Which& which) {
+const KFor* to_unroll(const KStmt& s, const Chosen& which) {
   const KFor* loop = ir::as_loop(s, ir::LoopKind::unrolled);
   return loop && which(*loop) ? loop : nullptr;
 }
 
 // Does anything below still have to change: an unrolled loop?
-bool has_unrolled(const std::vector<KStmt>& list, const Which& which) {
+bool has_unrolled(const std::vector<KStmt>& list, const Chosen& which) {
   return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
     if (to_unroll(s, which)) return true;
     const auto lists = s.bodies();
@@ -73,7 +73,7 @@ Expr put_in(const Expr& e, const ir::Substitution& values) {
   });
 }
 
-void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values, const Which& which);
+void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values, const Chosen& which);
 
 // A statement without what stands inside.
 KStmt without_bodies(const KStmt& s) {
@@ -86,7 +86,7 @@ KStmt without_bodies(const KStmt& s) {
       [&](const ir::KCall&) { return s; });
 }
 
-void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values, const Which& which) {
+void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values, const Chosen& which) {
   if (const KFor* loop = to_unroll(s, which)) {
     std::int64_t begin = 0, extent = 0;
     const Expr first = put_in(loop->begin, values);
@@ -110,11 +110,11 @@ void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values, c
   out.push_back(std::move(copy));
 }
 
-void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values, const Which& which) {
+void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values, const Chosen& which) {
   for (const KStmt& s : list) expand(out, s, values, which);
 }
 
-bool expand(ir::Kernel& kernel, const Which& which) {
+bool expand(ir::Kernel& kernel, const Chosen& which) {
   if (!has_unrolled(kernel.body, which)) return false;
   std::vector<KStmt> body;
   ir::Substitution values;

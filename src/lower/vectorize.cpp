@@ -229,10 +229,10 @@ class Lanes {
   std::vector<Expr> keep_;  // keeps the keys alive
 };
 
-void visit(std::vector<KStmt>& list) {
+void vectorize_in(std::vector<KStmt>& list) {
   std::vector<KStmt> out;
   for (KStmt& s : list) {
-    for (auto* inside : s.bodies()) visit(*inside);
+    for (auto* inside : s.bodies()) vectorize_in(*inside);
     KFor* loop = ir::as_loop(s, ir::LoopKind::vectorized);
     if (!loop) {
       out.push_back(std::move(s));
@@ -251,6 +251,6 @@ void visit(std::vector<KStmt>& list) {
 
 }  // namespace
 
-void vectorize(ir::Kernel& kernel) { visit(kernel.body); }
+void vectorize(ir::Kernel& kernel) { vectorize_in(kernel.body); }
 
 }  // namespace ashlar::lowering

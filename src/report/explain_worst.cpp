@@ -13,7 +13,6 @@ namespace {
 // A line from beyond each level of cache takes as long as about so many instructions on vectors. Orders of magnitude only: 32
 // to 64 bytes a cycle from the second level, some 16 from the third, 4 to 8 from memory, two vectors computed in a cycle.
 constexpr double line_cost[] = {3, 8, 25};
-constexpr double line_bytes = 64;
 
 double lanes_of(const Target& target, const StageFigures& f) { return std::max(1, target.lanes(f.type)); }
 

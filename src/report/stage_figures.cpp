@@ -24,7 +24,6 @@ using ir::Op;
 using ir::Program;
 using ir::Stmt;
 
-constexpr double line_bytes = 64;
 constexpr double most_visits = 1e5;  // of the iterations of one dimension, one by one; of longer loops both ends and the middle
 
 std::optional<std::int64_t> number(const Expr& e, const Known& known) {

@@ -22,6 +22,8 @@
 
 namespace ashlar::report {
 
+constexpr double line_bytes = 64;  // of every cache
+
 // The values that an index takes: of each a multiple of `step` above `low`, at most `count` of them.
 struct Values {
   std::int64_t low = 0, high = 0, step = 0;

@@ -12,10 +12,10 @@ bool leads_to_init(const ir::Stmt& s) {
   return !s.body().empty() && std::all_of(s.body().begin(), s.body().end(), leads_to_init);
 }
 
-void loops_of(const std::vector<ir::Stmt>& body, ir::Id stage, bool inside, std::vector<ir::Id>& found) {
+void collect_loops(const std::vector<ir::Stmt>& body, ir::Id stage, bool inside, std::vector<ir::Id>& found) {
   for (const ir::Stmt& s : body) {
     if (s.is<ir::LoopStmt>() && inside) found.push_back(s.id);
-    loops_of(s.body(), stage, s.is<ir::NestStmt>() ? ir::is_nest_of(s, stage) : inside, found);
+    collect_loops(s.body(), stage, s.is<ir::NestStmt>() ? ir::is_nest_of(s, stage) : inside, found);
   }
 }
 
@@ -59,7 +59,7 @@ ir::Id copy_inside(const ir::Stmt& peeled, ir::Id of) {
 
 std::vector<ir::Id> all_loops(const ir::Program& p, ir::Id stage) {
   std::vector<ir::Id> found;
-  loops_of(p.body, stage, false, found);
+  collect_loops(p.body, stage, false, found);
   return found;
 }
 

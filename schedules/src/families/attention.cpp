@@ -24,7 +24,7 @@ constexpr int steps_ahead = 16;    // that a panel of K is asked for: of a head 
 
 // A product of which a block of rows is computed at a time: the sums of b.rows x b.columns in registers. `rows`: what becomes
 // of rows past the last, Tail::pad where the left factor has such rows. Returns the sums, and the loop over their steps.
-std::pair<Stage, Loop> tile_product(Schedule& s, const Stage& stage, const MatmulBlocks& b, Tail rows, Where where) {
+std::pair<Stage, Loop> tile_block(Schedule& s, const Stage& stage, const MatmulBlocks& b, Tail rows, Where where) {
   Stage sums = s.cache_write(stage, Scope::registers, where);
   auto [i, j] = last<2>(stage);
   auto [io, ii] = stage.split(i, b.rows, Tail::guard, where);
@@ -80,8 +80,8 @@ void attention(Schedule& s, const ops::Attention& y, const Tensor& q, const Tens
   if (values == 0 || values % b.columns != 0)  // else rows of V are panels as they lie
     packed.push_back(s.cache_read(v, {weighted}, Scope::global, 0, where));
   q_rows.compute_at(block, where);
-  const auto [sums, step] = tile_product(s, scores, b, Tail::pad, where);
-  tile_product(s, weighted, b, Tail::guard, where);
+  const auto [sums, step] = tile_block(s, scores, b, Tail::pad, where);
+  tile_block(s, weighted, b, Tail::guard, where);
 
   q_rows.vectorize(detail::last<1>(q_rows)[0], b.lanes, where);
   for (const Stage& panels : packed)

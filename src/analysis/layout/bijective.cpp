@@ -38,7 +38,7 @@ bool has_bits(const Expr& e) {
   return found;
 }
 
-struct Question {
+struct MapQuestion {
   std::vector<Id> vars;
   std::vector<const char*> names;
   std::vector<Expr> map;   // over indices that count from 0
@@ -48,7 +48,7 @@ struct Question {
 };
 
 // "(r = 0, c = 8) and (r = 0, c = 0) both map to (0, 8), where N = 32"
-Verdict refuted(const Question& q, Step step, const Assignment& first, const Assignment& second) {
+Verdict refuted(const MapQuestion& q, Step step, const Assignment& first, const Assignment& second) {
   Verdict v{Answer::refuted, step, {}, {}, {}, {}};
   const auto pick = [&](const Assignment& at) {
     Assignment own;
@@ -87,7 +87,7 @@ Verdict refuted(const Question& q, Step step, const Assignment& first, const Ass
 // The digits of each index, with the bits of the core, are all of it; those of each output do not overlap.
 class Decoding {
  public:
-  Decoding(const Question& q, const IndexMap& m) : q_(q), m_(m) {}
+  Decoding(const MapQuestion& q, const IndexMap& m) : q_(q), m_(m) {}
 
   bool unique() const {
     if (!kernel(m_.core).empty()) return false;
@@ -141,13 +141,13 @@ class Decoding {
     return false;
   }
 
-  const Question& q_;
+  const MapQuestion& q_;
   const IndexMap& m_;
 };
 
 // Two elements with one image: 0 and what the kernel of the core holds, or the step of an index that nothing sees. The box may
 // be no power of two, and its extents symbolic: the facts must allow both.
-std::optional<Verdict> collision(const Question& q, const IndexMap& m) {
+std::optional<Verdict> collision(const MapQuestion& q, const IndexMap& m) {
   const std::vector<std::int64_t> zero(m.vars.size(), 0);
   std::vector<std::vector<std::int64_t>> candidates;
   for (std::uint64_t k : kernel(m.core)) {
@@ -195,7 +195,7 @@ std::optional<Verdict> collision(const Question& q, const IndexMap& m) {
 }
 
 // A small constant box is looked at, element by element, sooner than integer sets are asked.
-std::optional<Verdict> by_enumeration(const Question& q) {
+std::optional<Verdict> by_enumeration(const MapQuestion& q) {
   std::int64_t elements = 1;
   Assignment at;
   std::vector<std::int64_t> last;
@@ -223,7 +223,7 @@ std::optional<Verdict> by_enumeration(const Question& q) {
   }
 }
 
-std::optional<Verdict> by_algebra(const Question& q, std::string* why) {
+std::optional<Verdict> by_algebra(const MapQuestion& q, std::string* why) {
   const IndexMapRead read = index_map(q.vars, q.map, q.facts);
   if (!read.map) {
     *why = read.why;
@@ -253,7 +253,7 @@ bool injective_by_structure(std::span<const Id> vars, std::span<const Expr> map)
 
 Verdict injective_on(std::span<const Id> vars, std::span<const Expr> map, const IndexBox& box, const Facts& facts) {
   if (injective_by_structure(vars, map)) return {Answer::proved, Step::structure, {}, {}, {}, {}};
-  Question q{{vars.begin(), vars.end()}, {}, {}, box.lo, {}, facts};
+  MapQuestion q{{vars.begin(), vars.end()}, {}, {}, box.lo, {}, facts};
   ir::Substitution moved;
   for (std::size_t d = 0; d < vars.size(); ++d) {
     q.last.push_back(simplify(ir::sub(box.extent[d], ir::index(1)), facts));

@@ -88,22 +88,22 @@ FragmentRead read_fragment(std::span<const Id> vars, std::span<const std::int64_
 }
 
 // Fragments that were read lately: those of a few instructions are asked for at every step of a schedule.
-struct Remembered {
+struct RememberedRead {
   std::vector<Id> vars;
   std::vector<std::int64_t> shape;
   Expr thread, reg;
   int threads, copies;
   FragmentRead read;
 };
-constexpr std::size_t most_remembered = 32;
+constexpr std::size_t most_fragments = 32;
 
 }  // namespace
 
 FragmentRead fragment(std::span<const Id> vars, std::span<const std::int64_t> shape, const Expr& thread, const Expr& reg,
                       int threads, int copies) {
-  thread_local std::vector<Remembered> remembered;
+  thread_local std::vector<RememberedRead> remembered;
   const SameWithNames same;
-  for (const Remembered& r : remembered) {
+  for (const RememberedRead& r : remembered) {
     if (r.threads != threads || r.copies != copies || !std::ranges::equal(r.vars, vars) ||
         !std::ranges::equal(r.shape, shape) || !same(r.thread, thread) || !same(r.reg, reg))
       continue;
@@ -115,7 +115,7 @@ FragmentRead fragment(std::span<const Id> vars, std::span<const std::int64_t> sh
     return read;
   }
   FragmentRead read = read_fragment(vars, shape, thread, reg, threads, copies);
-  if (remembered.size() == most_remembered) remembered.clear();
+  if (remembered.size() == most_fragments) remembered.clear();
   remembered.push_back({{vars.begin(), vars.end()}, {shape.begin(), shape.end()}, thread, reg, threads, copies, read});
   return read;
 }

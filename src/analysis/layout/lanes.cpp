@@ -19,7 +19,7 @@ namespace ashlar::analysis {
 
 namespace {
 
-constexpr std::int64_t most_points = 65'536;
+constexpr std::int64_t most_lane_points = 65'536;
 
 class Lanes {
  public:
@@ -129,7 +129,7 @@ class Lanes {
     std::vector<Expr> about = addresses_;
     about.push_back(ir::var(access_.lane, "lane"));
     Sampler sampler(about, facts_);
-    if (!sampler.complete(most_points))
+    if (!sampler.complete(most_lane_points))
       return {{}, true, "the base of " + ir::text(addresses_[0]) + " has no small constant range"};
     // Patterns by the values of all variables but the lane.
     std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> by_base;

@@ -44,14 +44,14 @@ std::vector<std::int64_t> tile_counts(const Program& p, const Stmt& alloc, const
 
 namespace {
 
-constexpr Id element = Id{1} << 60;  // variables of a tile's dimensions
+constexpr Id tile_element = Id{1} << 60;  // variables of a tile's dimensions
 
-struct Term {  // of an index into a buffer, from the first element of its storage
+struct IndexTerm {  // of an index into a buffer, from the first element of its storage
   const Stmt* loop = nullptr;
   std::int64_t step = 0;
 };
 struct Index {
-  std::vector<Term> terms;  // outermost loop first
+  std::vector<IndexTerm> terms;  // outermost loop first
   std::int64_t constant = 0;
 };
 
@@ -132,7 +132,7 @@ class Finder {
   Fragment of_operand(const ir::IntrinsicOperand& o, int group, const TileSite& site, const Stmt& loop) {
     const std::size_t rank = site.base.size();
     std::vector<Id> vars;
-    for (std::size_t d = 0; d < rank; ++d) vars.push_back(element + d);
+    for (std::size_t d = 0; d < rank; ++d) vars.push_back(tile_element + d);
     std::vector<std::int64_t> shape(rank, 1);
     ir::Substitution own;
     for (std::size_t t = 0; t < o.shape.size(); ++t) {
@@ -147,7 +147,7 @@ class Finder {
         stop("tensorize", "neighbors of " + o.name + " along a dimension of " + p_.buffer(site.buffer).name,
              "dimension " + std::to_string(t) + " otherwise", loop.where);
       shape[along] = o.shape[t];
-      own.emplace_back(o.vars[t], ir::var(element + along, "x" + std::to_string(along)));
+      own.emplace_back(o.vars[t], ir::var(tile_element + along, "x" + std::to_string(along)));
     }
     FragmentRead read = held_by_lanes(vars, shape, ir::substitute(o.map.at(0), own), ir::substitute(o.map.at(1), own), group);
     if (!read.fragment) throw InternalError(o.name + ", which is not a fragment: " + read.why);
@@ -220,7 +220,7 @@ class Finder {
            found, where);
     };
     if (index.constant % n != 0) refused("a tile at element " + std::to_string(index.constant));
-    for (const Term& t : index.terms) {
+    for (const IndexTerm& t : index.terms) {
       if (t.step % n != 0) refused("one that moves by " + std::to_string(t.step) + " with " + axis_name(*t.loop));
       choose_tiles(buffer, *t.loop, where);
     }
@@ -352,10 +352,10 @@ class Finder {
     std::vector<std::int64_t> shape;
     std::vector<Expr> position(by.digits.size());  // of each digit, over the part's variables
     for (std::size_t d = 0; d < touch.index.size(); ++d) {
-      const Expr own = ir::var(element + d, "x" + std::to_string(d));
-      vars.push_back(element + d);
+      const Expr own = ir::var(tile_element + d, "x" + std::to_string(d));
+      vars.push_back(tile_element + d);
       std::vector<std::pair<std::int64_t, std::size_t>> steps;
-      for (const Term& t : touch.index[d].terms)
+      for (const IndexTerm& t : touch.index[d].terms)
         for (std::size_t k = 0; k < by.digits.size(); ++k)
           if (by.digits[k].loop == t.loop->id) steps.emplace_back(t.step, k);
       std::sort(steps.begin(), steps.end());
@@ -382,7 +382,7 @@ class Finder {
     for (std::size_t e = 0; e < whole.element_slot.size(); ++e) {
       std::vector<std::int64_t> own(touch.index.size(), 0);
       for (std::size_t d = 0; d < touch.index.size(); ++d)
-        for (const Term& t : touch.index[d].terms)
+        for (const IndexTerm& t : touch.index[d].terms)
           for (const TileDigit& digit : by.digits)
             if (digit.loop == t.loop->id) own[d] += t.step * (o[digit.dim] / digit.divisor % count_of(digit));
       groups.push_back(std::move(own));
@@ -476,10 +476,10 @@ class Finder {
       stop("tensorize", "whole tiles of " + std::to_string(n) + " along " + at + " in " + stage.name, found, stage.where);
     };
     if (index.constant % n != 0) refused("elements from " + std::to_string(index.constant) + " on");
-    std::vector<Term> terms = index.terms;
-    std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.step < b.step; });
+    std::vector<IndexTerm> terms = index.terms;
+    std::stable_sort(terms.begin(), terms.end(), [](const IndexTerm& a, const IndexTerm& b) { return a.step < b.step; });
     std::int64_t below = 1;
-    for (const Term& t : terms) {
+    for (const IndexTerm& t : terms) {
       if (below == n) {
         if (t.step % n != 0) refused(axis_name(*t.loop) + ", which moves by " + std::to_string(t.step));
         choose_tiles(touch.buffer, *t.loop, stage.where);
@@ -529,7 +529,7 @@ class Finder {
       const std::int64_t n = tile.shape[d];
       if (touch.index[d].constant % n != 0)
         crosses(touch.text + " from element " + std::to_string(touch.index[d].constant) + " on");
-      for (const Term& t : touch.index[d].terms) {
+      for (const IndexTerm& t : touch.index[d].terms) {
         const TileDigit* digit = digit_of(*t.loop);
         const std::int64_t step = digit ? (digit->modulus ? 0 : t.step * digit->whole) : t.step;
         if (step % n != 0)
@@ -544,7 +544,7 @@ class Finder {
         std::vector<std::int64_t> x;
         for (std::size_t d = 0; d < touch.index.size(); ++d) {
           std::int64_t sum = 0;
-          for (const Term& t : touch.index[d].terms)
+          for (const IndexTerm& t : touch.index[d].terms)
             if (const TileDigit* digit = digit_of(*t.loop)) {
               const std::int64_t q = (*o)[digit->dim] / digit->divisor;
               sum += t.step * (digit->modulus ? q % digit->modulus : q);
@@ -561,7 +561,7 @@ class Finder {
         known = static_cast<int>(at[1]);
       }
     for (const Index& index : touch.index)
-      for (const Term& t : index.terms)
+      for (const IndexTerm& t : index.terms)
         if (!digit_of(*t.loop)) choose_tiles(touch.buffer, *t.loop, stage.where);
     const auto [it, fresh] = result.registers.emplace(touch.buffer, registers);
     if (!fresh && it->second != registers) crosses("two elements of " + touch.text);

@@ -31,7 +31,7 @@ struct Bindings {
   std::size_t agreed = 0;  // nodes that were found equal: the attempt that came furthest is the one that is shown
 };
 
-struct Difference {  // the piece in which the two sides differ
+struct Mismatch {  // the piece in which the two sides differ
   std::string expected, found;
   std::size_t agreed = 0;
 };
@@ -411,7 +411,7 @@ class Matcher {
   std::vector<const SiteLoop*> assigned_;  // by variable of the description
   std::vector<std::size_t> used_;
   bool tried_ = false, have_difference_ = false;
-  Difference farthest_;
+  Mismatch farthest_;
   IntrinsicMatch result_;
 };
 
@@ -424,12 +424,12 @@ IntrinsicMatch match_intrinsic(const Program& p, const Stmt& loop, const ir::Int
 namespace {
 
 // A buffer's storage, where a loop stands: from physical coordinates to an address.
-struct Storage {
+struct TileStorage {
   const ir::Buffer& b;
   std::vector<Expr> strides, low;  // strides of the caller's own are vars; low empty: 0
   bool bounded = true;
 
-  Storage(const Program& p, Id buffer, std::size_t rank, const Facts& facts) : b(p.buffer(buffer)) {
+  TileStorage(const Program& p, Id buffer, std::size_t rank, const Facts& facts) : b(p.buffer(buffer)) {
     const std::size_t physical_rank = b.layout.map.empty() ? rank : b.layout.map.size();
     const auto dense = [&](const std::vector<Expr>& extents) {
       strides.assign(physical_rank, ir::index(1));
@@ -476,7 +476,7 @@ struct Storage {
 }  // namespace
 
 Expr address_in_tile(const Program& p, const TileSite& tile, std::span<const Expr> position, const Facts& facts) {
-  const Storage storage(p, tile.buffer, tile.base.size(), facts);
+  const TileStorage storage(p, tile.buffer, tile.base.size(), facts);
   if (!storage.bounded) return {};
   std::vector<Expr> index = tile.base;
   for (std::size_t t = 0; t < tile.steps.size(); ++t)
@@ -503,7 +503,7 @@ TilePlace place_of_tile(const Program& p, const Stmt& loop, const TileSite& tile
   auto path = ir::path_to(p, loop.id);
   path.pop_back();
   const Facts facts = facts_at(p, path);
-  const Storage storage(p, tile.buffer, tile.base.size(), facts);
+  const TileStorage storage(p, tile.buffer, tile.base.size(), facts);
   if (!storage.bounded) return {{}, {}};
   const std::vector<Expr>& strides = storage.strides;
   const std::size_t rank = strides.size();

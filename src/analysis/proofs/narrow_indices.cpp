@@ -23,7 +23,7 @@ namespace ashlar::analysis {
 
 namespace {
 
-using Range = NarrowIndices::Range;
+using IndexRange = NarrowIndices::Range;
 
 std::int64_t power(int exponent) { return std::int64_t{1} << std::max(exponent, 0); }
 
@@ -211,26 +211,26 @@ class Narrow {
   }
 
   // ---- what fits
-  std::optional<Range> fits(const Expr& e) {
+  std::optional<IndexRange> fits(const Expr& e) {
     if (const auto it = known_.find(e); it != known_.end()) return it->second;
     const auto found = e.type().scalable ? std::nullopt : e.type().lanes > 1 ? lanes(e) : shown(e);
     if (!found) whole_ = false;
     return known_[e] = found;
   }
-  std::optional<Range> lanes(const Expr& e) {
+  std::optional<IndexRange> lanes(const Expr& e) {
     const int n = e.type().lanes;
     if (n > 32) return std::nullopt;
-    std::optional<Range> all;
+    std::optional<IndexRange> all;
     for (int k = 0; k < n; k += ir::is(e, Op::ramp) ? n - 1 : 1) {
       const Expr one = lane_of(e, k);
       const auto r = one.empty() ? std::nullopt : fits(one);
       if (!r) return std::nullopt;
-      all = all ? Range{std::min(all->low, r->low), std::max(all->high, r->high)} : *r;
+      all = all ? IndexRange{std::min(all->low, r->low), std::max(all->high, r->high)} : *r;
     }
     return all;
   }
 
-  std::optional<Range> shown(const Expr& e) {
+  std::optional<IndexRange> shown(const Expr& e) {
     const bool data = ir::has_load(e);
     auto lo = constant_min(e, facts_), hi = constant_max(e, facts_);
     const auto inside = [&] { return lo && hi && *lo >= low_ && *hi <= high_; };
@@ -242,10 +242,10 @@ class Narrow {
     if (!inside())
       if (const auto r = of_fitting(e)) return r;
     if (!inside() && (data || !(by_condition(ends, lo, hi) || by_condition(of_operands(e), lo, hi)))) return of_terms(e);
-    return Range{std::max(lo.value_or(low_), low_), std::min(hi.value_or(high_), high_)};
+    return IndexRange{std::max(lo.value_or(low_), low_), std::min(hi.value_or(high_), high_)};
   }
   // Of operands that fit, where the result then does, too.
-  std::optional<Range> of_fitting(const Expr& e) {
+  std::optional<IndexRange> of_fitting(const Expr& e) {
     const auto args = ir::args_of(e);
     const Op op = ir::op_of(e);
     const auto of = [&](std::size_t n) { return fits(args[n]); };
@@ -253,18 +253,18 @@ class Narrow {
     if (op == Op::select) {
       const auto x = of(1), y = x ? of(2) : std::nullopt;
       if (!y) return std::nullopt;
-      return Range{std::min(x->low, y->low), std::max(x->high, y->high)};
+      return IndexRange{std::min(x->low, y->low), std::max(x->high, y->high)};
     }
     if (op == Op::cast && args[0].type().is_data_integer() && args[0].type().bits < bits_ + args[0].type().is_signed())
-      return Range{ir::lowest_of(args[0].type().element()), ir::highest_of(args[0].type().element())};
+      return IndexRange{ir::lowest_of(args[0].type().element()), ir::highest_of(args[0].type().element())};
     if (const Expr* whole = multiple_below(e)) {
       const auto most = fits(*whole);
-      return most ? std::optional(Range{0, std::max<std::int64_t>(most->high, 0)}) : std::nullopt;
+      return most ? std::optional(IndexRange{0, std::max<std::int64_t>(most->high, 0)}) : std::nullopt;
     }
     if (!divides(op) && op != Op::min && op != Op::max) return std::nullopt;
     const auto x = of(0), y = x ? of(1) : std::nullopt;
     if (!y || (divides(op) && y->low < 0)) return std::nullopt;
-    Range r;
+    IndexRange r;
     if (op == Op::min)
       r = {std::min(x->low, y->low), std::min(x->high, y->high)};
     else if (op == Op::max)
@@ -288,9 +288,9 @@ class Narrow {
     return nullptr;
   }
   // Of a sum whose terms fit, each for itself.
-  std::optional<Range> of_terms(const Expr& e) {
+  std::optional<IndexRange> of_terms(const Expr& e) {
     if (!ir::is(e, Op::add) && !ir::is(e, Op::sub)) return std::nullopt;
-    Range r;
+    IndexRange r;
     const std::function<bool(const Expr&, bool)> add = [&](const Expr& x, bool plus) {
       const auto args = ir::args_of(x);
       if (ir::is(x, Op::add) || ir::is(x, Op::sub)) return add(args[0], plus) && add(args[1], plus == ir::is(x, Op::add));
@@ -532,7 +532,7 @@ class Narrow {
   std::vector<NarrowIndices::Condition> conditions_;
   std::unordered_map<Expr, bool, ir::ExprHash, ir::ExprSame> never_negative_;
   Assignment usual_;
-  std::unordered_map<Expr, std::optional<Range>, ir::ExprHash, ir::ExprSame> known_;
+  std::unordered_map<Expr, std::optional<IndexRange>, ir::ExprHash, ir::ExprSame> known_;
   std::unordered_map<Expr, Interval, ir::ExprHash, ir::ExprSame> ends_;
   std::map<Id, bool> reach_;
   std::set<std::pair<const ir::Node*, int>> visited_;

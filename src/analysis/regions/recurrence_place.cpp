@@ -22,8 +22,8 @@
 namespace ashlar::analysis {
 namespace {
 
-bool threads(const LoopStmt& loop) { return loop.kind == ir::LoopKind::bound || loop.kind == ir::LoopKind::vthread; }
-bool in_order(const LoopStmt& loop) { return loop.kind == ir::LoopKind::serial || loop.kind == ir::LoopKind::unrolled; }
+bool on_threads(const LoopStmt& loop) { return loop.kind == ir::LoopKind::bound || loop.kind == ir::LoopKind::vthread; }
+bool runs_in_order(const LoopStmt& loop) { return loop.kind == ir::LoopKind::serial || loop.kind == ir::LoopKind::unrolled; }
 
 // The iterations of a root axis that an iteration of a loop holds, those of the loops around it given: `size` from `first` on.
 //
@@ -90,9 +90,9 @@ bool computed_before(const Program& p, const NestStmt& around, const std::vector
         v.descending ? ir::sub(ir::sub(ir::add(root->begin, root->extent), ir::index(1)), index) : ir::sub(index, root->begin);
     const auto held = held_by(p, loop->axis, outside);
     if (!held) return false;
-    if (in_order(*loop) && below(at_root, held->first, points)) return true;
+    if (runs_in_order(*loop) && below(at_root, held->first, points)) return true;
     if (!below(at_root, ir::add(held->first, held->size), points)) return false;
-    if (!in_order(*loop) && !can_prove(ir::ge(at_root, held->first), points.facts)) return false;
+    if (!runs_in_order(*loop) && !can_prove(ir::ge(at_root, held->first), points.facts)) return false;
     outside.push_back(loop->axis);
   }
   return false;
@@ -109,7 +109,7 @@ std::optional<std::string> ahead_of(const Program& p, const Stmt& nest, const St
     own = own && !(*s)->is<NestStmt>();
     if (const LoopStmt* loop = (*s)->as<LoopStmt>(); own && loop) loops.push_back(loop);
   }
-  if (std::any_of(loops.begin(), loops.end(), [](const LoopStmt* l) { return threads(*l) || l->part != ir::Part::all; }))
+  if (std::any_of(loops.begin(), loops.end(), [](const LoopStmt* l) { return on_threads(*l) || l->part != ir::Part::all; }))
     return ", in loops of threads or parts of loops";
   const ir::Stage& stage = p.stage(n.stage);
   Points start;
@@ -202,7 +202,7 @@ std::optional<std::string> misplaced(const Program& p, const Stmt& nest, Id recu
     const auto from = std::find(path.begin(), path.end(), around);
     for (auto s = from; s != path.end(); ++s)
       if (const LoopStmt* l = (*s)->as<LoopStmt>();
-          l && threads(*l) && !(l->kind == ir::LoopKind::bound && ir::is_block(l->bound_to)))
+          l && on_threads(*l) && !(l->kind == ir::LoopKind::bound && ir::is_block(l->bound_to)))
         return stage.name + " in shared memory, computed for all of " + p.axis(l->axis).name + " at once";
   }
   return {};

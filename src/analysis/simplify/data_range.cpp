@@ -21,7 +21,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-DataRange of_type(Type t) {
+DataRange data_of_type(Type t) {
   if (!t.is_data_integer()) return {0, 1};
   if (t.is_unsigned()) return {0, (Wide(1) << t.bits) - 1};
   return {-(Wide(1) << (t.bits - 1)), (Wide(1) << (t.bits - 1)) - 1};
@@ -140,7 +140,7 @@ DataRange Engine::within_conditions(const Expr& e, DataRange r) {
 DataRange Engine::data_range_of(const Expr& e) {
   const ir::Node* n = e.node();
   const Type t = n->type;
-  const DataRange all = of_type(t);
+  const DataRange all = data_of_type(t);
   if (!t.is_data_integer() || t.lanes != 1) return all;
   const Expr* a = n->args;
   const auto of = [&](int k) { return data_range(a[k]); };
@@ -188,7 +188,7 @@ DataRange Engine::data_range_of(const Expr& e) {
 
 std::optional<DataRange> Engine::exact_range(const Expr& e) {
   const ir::Node* n = e.node();
-  const DataRange all = of_type(n->type);
+  const DataRange all = data_of_type(n->type);
   const Expr* a = n->args;
   const auto of = [&](int k) { return data_range(a[k]); };
   const auto exact = [&](const DataRange& r) { return inside(r, all) ? std::optional(r) : std::nullopt; };

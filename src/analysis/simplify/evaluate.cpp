@@ -169,7 +169,7 @@ void collect(const Expr& e, std::vector<Expr>& vars) {
   collect(e, vars, met);
 }
 
-bool mentions(const Expr& e, const std::vector<Expr>& vars) {
+bool mentions_any(const Expr& e, const std::vector<Expr>& vars) {
   std::vector<Expr> own;
   collect(e, own);
   return std::any_of(own.begin(), own.end(), [&](const Expr& v) {
@@ -191,7 +191,7 @@ Sampler::Sampler(std::span<const Expr> expressions, const Facts& facts) : facts_
       if (f && !f->hi.empty()) collect(f->hi, vars);
     }
     for (const Expr& c : facts.conditions())
-      if (mentions(c, vars)) collect(c, vars);
+      if (mentions_any(c, vars)) collect(c, vars);
   }
   // In the order in which they were bound, so that symbolic ends are known when they are needed; unbound ones first.
   const auto position = [&](const Expr& v) -> std::ptrdiff_t {

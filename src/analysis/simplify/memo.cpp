@@ -25,18 +25,18 @@ std::uint64_t fingerprint(const Facts::Part& f) {
   return h;
 }
 
-bool same(const Expr& a, const Expr& b) { return SameWithNames()(a, b); }
+bool same_named(const Expr& a, const Expr& b) { return SameWithNames()(a, b); }
 
 bool equal(const Facts& a, const Facts::Part& b) {
   if (a.vars().size() != b.vars.size() || a.conditions().size() != b.conditions.size()) return false;
   for (std::size_t k = 0; k < a.vars().size(); ++k) {
     const VarFacts &x = a.vars()[k], &y = *b.vars[k];
-    if (x.id != y.id || x.min != y.min || x.max != y.max || x.multiple_of != y.multiple_of || !same(x.lo, y.lo) ||
-        !same(x.hi, y.hi))
+    if (x.id != y.id || x.min != y.min || x.max != y.max || x.multiple_of != y.multiple_of || !same_named(x.lo, y.lo) ||
+        !same_named(x.hi, y.hi))
       return false;
   }
   for (std::size_t k = 0; k < a.conditions().size(); ++k)
-    if (!same(a.conditions()[k], *b.conditions[k])) return false;
+    if (!same_named(a.conditions()[k], *b.conditions[k])) return false;
   return true;
 }
 

@@ -46,7 +46,7 @@ Origin origin_of(const ir::Kernel& k, const Expr& value) {
   return {ir::text(value)};
 }
 
-constexpr std::int64_t most = ir::tile::largest_extent;
+constexpr std::int64_t largest_index = ir::tile::largest_extent;
 
 void check_number(Emitter& e, Value* context, const Expr& value, bool not_negative) {
   auto& b = e.b;
@@ -65,8 +65,8 @@ void check_number(Emitter& e, Value* context, const Expr& value, bool not_negati
                                                      number(from.dimension), word(bound), found, text}));
     b.SetInsertPoint(fine);
   };
-  fail_if(b.CreateOr(overflow, b.CreateICmpSGT(found, word(most))), most, "most");
-  const std::int64_t least = not_negative ? 0 : -most;
+  fail_if(b.CreateOr(overflow, b.CreateICmpSGT(found, word(largest_index))), largest_index, "most");
+  const std::int64_t least = not_negative ? 0 : -largest_index;
   fail_if(b.CreateICmpSLT(found, word(least)), least, "least");
 }
 

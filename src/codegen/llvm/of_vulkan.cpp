@@ -2,12 +2,10 @@
 #include "codegen/llvm/of_vulkan.h"
 
 #include <ashlar/ir/build.h>
-#include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/vulkan.h>
 
 namespace ashlar::codegen {
 
-#ifdef ASHLAR_HAS_SPIRV
 namespace {
 
 std::vector<spirv::Code> both_forms(const ir::Kernel& kernel, const Target& target, bool index32) {
@@ -35,12 +33,5 @@ std::vector<std::pair<const char*, void (*)()>> vulkan_entries() {
           {"ashlar_abi1_vulkan_run", entry(&ashlar_abi1_vulkan_run)},
           {"ashlar_abi1_vulkan_end", entry(&ashlar_abi1_vulkan_end)}};
 }
-#else
-VulkanCode vulkan_shaders(const ir::Kernel&, const Target&, bool) {
-  refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});
-}
-
-std::vector<std::pair<const char*, void (*)()>> vulkan_entries() { return {}; }
-#endif
 
 }  // namespace ashlar::codegen

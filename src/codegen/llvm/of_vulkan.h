@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What code for Vulkan takes of the back end and the runtime that may be absent. Its source alone is compiled anew once they
-// are there.
+// What code for Vulkan takes of the back end and the runtime: of_vulkan.cpp has it, or without_vulkan.cpp in a build that has
+// neither.
 #pragma once
 
 #include <utility>

@@ -64,7 +64,7 @@ Constant* module_data(Unit& unit, const spirv::Code* const (&shaders)[2], const 
 }
 
 // The form that a call takes: that with indices of 32 bits where they are right for its extents and strides.
-Value* module_of_call(Emitter& e) {
+Value* vulkan_module(Emitter& e) {
   Constant* narrow = module_data(e.unit, e.unit.shaders, ".vulkan");
   if (!e.unit.wide_shaders[0]) return narrow;
   Constant* wide = module_data(e.unit, e.unit.wide_shaders, ".vulkan_wide");
@@ -77,7 +77,7 @@ Value* begin_vulkan_call(Emitter& e, Value* context, const WorkspaceBytes* bytes
   auto& b = e.b;
   llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
   llvm::AllocaInst* call = e.local(pointer, llvm::Align(8), "call");
-  Value* workspace = begin_device_call(e, "ashlar_abi1_vulkan_begin", module_of_call(e), context, bytes, call);
+  Value* workspace = begin_device_call(e, "ashlar_abi1_vulkan_begin", vulkan_module(e), context, bytes, call);
   e.device_call = b.CreateLoad(pointer, call);
   return b.CreateLoad(word, workspace);
 }

@@ -11,7 +11,7 @@
 namespace ashlar::ir::expansion {
 namespace {
 
-constexpr std::int64_t infinity = 0x7F800000;  // the bits of an f32
+constexpr std::int64_t f32_infinity = 0x7F800000;  // the bits of an f32
 
 // To f32, exactly. The bits moved into place are the value times 2^(bias - 127), subnormal numbers included. If operations may
 // take those for zero, a number that is subnormal in its own type is converted as a small integer and scaled.
@@ -31,7 +31,7 @@ Term widened(const Term& x, bool subnormals) {
     return select(magnitude < (std::int64_t{1} << f.mantissa), (small * unit).bits_as(u32), normal);
   };
   const Term special = t.code == Type::Code::e4m3 ? magnitude == f.nan : test(Op::ge, magnitude, magnitude.number(f.top));
-  const Term finite = select(special, placed | placed.number(infinity), scaled());
+  const Term finite = select(special, placed | placed.number(f32_infinity), scaled());
   return (finite | ((bits >> (t.bits - 1)) << 31)).bits_as(f32);
 }
 
@@ -51,7 +51,7 @@ Term narrowed(const Term& x, Type to) {
     const Term low = (small + magic).bits_as(u32) - magic.bits_as(u32);
     result = select(magnitude < (static_cast<std::int64_t>(128 - f.bias) << 23), low, result);
   }
-  result = select(magnitude > infinity, result.number(f.nan), result);
+  result = select(magnitude > f32_infinity, result.number(f.nan), result);
   return (sign | result).as(without_sign(to)).bits_as(to);
 }
 

@@ -30,11 +30,11 @@ bool divides(const Expr& e) {
 }
 
 // What holds for all lanes, and for those that are active.
-struct Known {
+struct LaneFacts {
   Facts all, active;
 };
 
-Expr chosen(const Expr& e, const Known& known) {
+Expr chosen(const Expr& e, const LaneFacts& known) {
   if (!ir::is(e, Op::mod) || !e.type().is_index() || ir::is(ir::args_of(e)[1], Op::int_const)) return e;
   const Expr a = ir::args_of(e)[0], n = ir::args_of(e)[1], zero = ir::index(0);
   const auto near = [&](const Facts& facts) {  // -n <= a < 2n; so n > 0
@@ -54,7 +54,7 @@ bool is_mask(const Expr& condition, const std::vector<ir::Id>& lanes) {
   return std::any_of(lanes.begin(), lanes.end(), [&](ir::Id v) { return ir::uses_var(condition, v); });
 }
 
-void visit(std::vector<KStmt>& list, const Known& known, std::vector<ir::Id>& lanes) {
+void visit(std::vector<KStmt>& list, const LaneFacts& known, std::vector<ir::Id>& lanes) {
   for (KStmt& s : list) {
     for_each_expr(s, [&](Expr& e) {
       if (!divides(e)) return;
@@ -67,14 +67,14 @@ void visit(std::vector<KStmt>& list, const Known& known, std::vector<ir::Id>& la
       if (any) e = other;
     });
     if (const auto* loop = s.as<ir::KFor>()) {
-      Known inner = known;
+      LaneFacts inner = known;
       runs(inner.all, *loop), runs(inner.active, *loop);
       const bool vector = loop->kind == ir::LoopKind::vectorized;
       if (vector) lanes.push_back(loop->var);
       for (auto* inside : s.bodies()) visit(*inside, inner, lanes);
       if (vector) lanes.pop_back();
     } else if (auto* branch = s.as<ir::KIf>()) {
-      Known inner = known, other = known;
+      LaneFacts inner = known, other = known;
       if (!has_load(branch->condition)) {
         const Expr fails = ir::logic_not(branch->condition);
         inner.active.assume(branch->condition), other.active.assume(fails);

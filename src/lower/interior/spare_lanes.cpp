@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::size_t most_places = 64;  // of one buffer, by address and mask: each is compared with each
 
-Facts inside(Facts facts, const KStmt& s) {
+Facts inside_statement(Facts facts, const KStmt& s) {
   if (const auto* loop = s.as<KFor>()) range(facts, *loop);
   if (const auto* let = s.as<KLet>(); let && let->value.type() == ir::index_type && !has_load(let->value))
     facts.range(let->var, let->value, let->value);
@@ -98,9 +98,9 @@ bool same_mask(const Place& a, const Place& b) {
 }
 
 // The stores of one life of a buffer.
-class Life {
+class StoresOfLife {
  public:
-  explicit Life(ir::KBuffer& b) : buffer_(b) {}
+  explicit StoresOfLife(ir::KBuffer& b) : buffer_(b) {}
 
   void look(KStmt& s, const Facts& facts) {
     if (const auto* loop = s.as<KFor>()) bound_.insert(loop->var);
@@ -109,7 +109,7 @@ class Life {
       for (const ir::Call::Actual& a : call->actuals) suits_ = suits_ && a.buffer != buffer_.id;
     if (auto* one = s.as<KStore>(); one && one->buffer == buffer_.id) store(*one, facts);
     if (!suits_ || s.bodies().count == 0) return;
-    const Facts inner = inside(facts, s);
+    const Facts inner = inside_statement(facts, s);
     for (auto* list : s.bodies())
       for (KStmt& k : *list) look(k, inner);
   }
@@ -208,16 +208,16 @@ void visit(std::vector<KStmt>& list, ir::KBuffer& b, const Facts& facts) {
     if (!stores_to(s, b.id)) continue;
     auto* const loop = s.as<KFor>();
     if (loop && std::find(b.inside.begin(), b.inside.end(), loop->var) != b.inside.end())
-      visit(loop->body, b, inside(facts, s));
+      visit(loop->body, b, inside_statement(facts, s));
     else
       one.push_back(&s);
   }
   if (one.size() == 1 && (one[0]->is<KLet>() || one[0]->is<ir::KIf>())) {
-    const Facts inner = inside(facts, *one[0]);
+    const Facts inner = inside_statement(facts, *one[0]);
     for (auto* part : one[0]->bodies()) visit(*part, b, inner);
     return;
   }
-  Life life(b);
+  StoresOfLife life(b);
   for (KStmt* s : one) life.look(*s, facts);
   life.store_whole();
 }

@@ -25,7 +25,7 @@
 namespace ashlar::lowering {
 namespace {
 
-constexpr std::int64_t few = 4;  // iterations of a loop that is not a loop over steps
+constexpr std::int64_t few_iterations = 4;  // iterations of a loop that is not a loop over steps
 
 bool has_collective_call(const ir::Kernel& k, const std::vector<KStmt>& list) {
   return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
@@ -118,7 +118,8 @@ class Inside {
     facts_ = outside;
     // Addresses of tiles at constant steps are constants.
     std::int64_t n = 0;
-    if (loop.kind == ir::LoopKind::serial && ir::is_int(loop.extent, &n) && n <= few && has_collective_call(kernel_, loop.body))
+    if (loop.kind == ir::LoopKind::serial && ir::is_int(loop.extent, &n) && n <= few_iterations &&
+        has_collective_call(kernel_, loop.body))
       loop.kind = ir::LoopKind::unrolled;
   }
 
@@ -248,7 +249,7 @@ void visit(ir::Kernel& k, std::vector<KStmt>& list, const Facts& facts, const an
   for (KStmt& s : list) {
     auto* loop = s.as<KFor>();
     std::int64_t n = 0;
-    if (!loop || loop->kind != ir::LoopKind::serial || (ir::is_int(loop->extent, &n) && n <= few)) {
+    if (!loop || loop->kind != ir::LoopKind::serial || (ir::is_int(loop->extent, &n) && n <= few_iterations)) {
       for (auto* inside : s.bodies()) visit(k, *inside, facts, threads);
     } else if (has_collective_call(k, loop->body)) {
       take_apart(k, s, facts, threads);

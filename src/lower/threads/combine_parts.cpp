@@ -15,9 +15,9 @@
 namespace ashlar::lowering {
 namespace {
 
-class Exchange {
+class PartExchange {
  public:
-  Exchange(ir::Kernel& kernel, const ir::Launch& launch, const ThreadAxes& axes, Where where)
+  PartExchange(ir::Kernel& kernel, const ir::Launch& launch, const ThreadAxes& axes, Where where)
       : kernel_(kernel), launch_(launch), axes_(axes), where_(where) {}
 
   // `s` stores, to the first result, this thread's first part.
@@ -167,7 +167,7 @@ class Exchange {
 
 std::vector<KStmt> combine_parts(ir::Kernel& kernel, const ir::Launch& launch, const ThreadAxes& axes, const ir::KStore& store,
                                  Where where, const Facts& facts) {
-  return Exchange(kernel, launch, axes, where).run(store, facts);
+  return PartExchange(kernel, launch, axes, where).run(store, facts);
 }
 
 }  // namespace ashlar::lowering

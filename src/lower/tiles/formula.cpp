@@ -19,7 +19,7 @@ namespace ashlar::lowering {
 namespace {
 
 // Operators that the tile form has; the others are spelled by these.
-bool keeps(const ir::Applied& a) {
+bool tile_keeps(const ir::Applied& a) {
   if (a.op == Op::cast) return a.type != e4m3 && a.type != e5m2;
   const Type operand = a.args[a.op == Op::select ? 1 : 0].type();
   return operand.is_index() || a.op == Op::in_range || ir::tile::has_operator(a.op, operand);
@@ -48,7 +48,7 @@ Expr cheaper(const Expr& e) {
 Expr BlockLowering::known(const Expr& e) const { return analysis::simplify(ir::substitute(e, single_), facts_); }
 
 Expr BlockLowering::spelled(const Expr& e) {
-  ir::Spelling all(keeps);
+  ir::Spelling all(tile_keeps);
   const Expr result = ir::transform(all(e), cheaper);
   alive_.push_back(result);
   return result;

@@ -71,7 +71,7 @@ bool shared(const Program& p, const Stmt& nest) {
   return std::any_of(buffers.begin(), buffers.end(), [&](Id b) { return p.buffer(b).scope == Scope::shared; });
 }
 
-struct Launch {
+struct LaunchShape {
   const Program& p;
   const Device& device;
   std::map<std::pair<int, int>, std::int64_t> extent;  // of thread axes: the largest
@@ -340,7 +340,7 @@ void finish_launches(Context& c) {
                      std::string("loops bound to blocks ") + (tiles ? "" : "and threads ") + "for " + stage.name +
                          ", which is computed at the root of a program for " + std::string(c.target.text()),
                      "none (bind its loops, or compute it inside another launch)", root.where);
-    Launch launch{p, c.target.device(), {}};
+    LaunchShape launch{p, c.target.device(), {}};
     std::vector<const Stmt*> path;
     launch.visit(root, path);
     ir::walk(nest->body, [&](const Stmt& s) {

@@ -76,7 +76,7 @@ void prove_shift_outside_reduction(Context& c, const Stmt& nest, const ir::Axis&
   visit(nest, loops);
 }
 
-const char* word(ir::ReducerKind kind) {
+const char* reducer_word(ir::ReducerKind kind) {
   static constexpr const char* words[] = {"none", "sum", "strict_sum", "product", "minimum", "maximum", "custom reduction"};
   return words[static_cast<int>(kind)];
 }
@@ -128,7 +128,7 @@ void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop, bool covers
   if (!k) throw InternalError("an axis without its iteration variable");
   if (stage.reducer.kind != ir::ReducerKind::sum && stage.reducer.kind != ir::ReducerKind::strict_sum)
     c.unproved(Obligation::overcompute, "Tail::pad on a sum (padding adds zeros)",
-               stage.name + ", a " + word(stage.reducer.kind));
+               stage.name + ", a " + reducer_word(stage.reducer.kind));
   for (const Expr& v : stage.values)
     if (!zero_from(c.p, v, k->id, k->end))
       c.unproved(Obligation::overcompute,

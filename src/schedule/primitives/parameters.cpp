@@ -11,45 +11,44 @@
 namespace ashlar::schedule {
 namespace {
 
-using Type = Parameter::Type;
 using Times = Parameter::Times;
 
-Arg::Kind kind_of(Type t) {
+Arg::Kind kind_of(Parameter::Type t) {
   switch (t) {
-    case Type::stage:
+    case Parameter::Type::stage:
       return Arg::Kind::stage;
-    case Type::loop:
+    case Parameter::Type::loop:
       return Arg::Kind::loop;
-    case Type::tensor:
+    case Parameter::Type::tensor:
       return Arg::Kind::buffer;
-    case Type::number:
+    case Parameter::Type::number:
       return Arg::Kind::integer;
-    case Type::word:
-    case Type::name:
-    case Type::scope:
+    case Parameter::Type::word:
+    case Parameter::Type::name:
+    case Parameter::Type::scope:
       return Arg::Kind::word;
-    case Type::intrinsic:
+    case Parameter::Type::intrinsic:
       return Arg::Kind::intrinsic;
     default:
       return Arg::Kind::exprs;
   }
 }
 
-const char* word(Arg::Kind k) {
+const char* word_for(Arg::Kind k) {
   static constexpr const char* words[] = {"a stage", "a loop",       "a tensor",    "a number",
                                           "a word",  "an index map", "an intrinsic"};
   return words[static_cast<int>(k)];
 }
 
 // What is expected: a condition is not an index map, but both are expressions.
-const char* word(Type t) {
-  return t == Type::point       ? "a point"
-         : t == Type::condition ? "a condition"
-         : t == Type::value     ? "a value"
-         : t == Type::rescale   ? "a rescale"
-         : t == Type::scope     ? "a scope"
-         : t == Type::name      ? "a name"
-                                : word(kind_of(t));
+const char* word_for(Parameter::Type t) {
+  return t == Parameter::Type::point       ? "a point"
+         : t == Parameter::Type::condition ? "a condition"
+         : t == Parameter::Type::value     ? "a value"
+         : t == Parameter::Type::rescale   ? "a rescale"
+         : t == Parameter::Type::scope     ? "a scope"
+         : t == Parameter::Type::name      ? "a name"
+                                           : word_for(kind_of(t));
 }
 
 std::string with_article(const std::string& name) {
@@ -79,27 +78,27 @@ class Check {
   void argument(const Parameter& p, std::size_t k) const {
     const Arg& a = step_.args[k];
     if (a.kind != kind_of(p.type))
-      refuse(std::string(word(p.type)) + " as argument " + std::to_string(k + 1) + " (" + p.name + ")", word(a.kind));
+      refuse(std::string(word_for(p.type)) + " as argument " + std::to_string(k + 1) + " (" + p.name + ")", word_for(a.kind));
     const bool one = a.exprs.size() == 1;
     switch (p.type) {
-      case Type::word:
+      case Parameter::Type::word:
         if (!is_one_of(a.word, p.words)) refuse(with_article(p.name) + ": " + alternatives(p.words), "\"" + a.word + "\"");
         break;
-      case Type::scope:
+      case Parameter::Type::scope:
         if (a.word != a.scope.name)
           refuse("a scope: global, stack, shared, registers, fragment or tile (a user's own with its limits)",
                  "\"" + a.word + "\"");
         break;
-      case Type::point:
+      case Parameter::Type::point:
         if (!one || !a.exprs.front().type().is_index()) refuse("one point, an index", "something else");
         break;
-      case Type::condition:
+      case Parameter::Type::condition:
         if (!one || !a.exprs.front().type().is_bool()) refuse("one condition", "something else");
         break;
-      case Type::value:
+      case Parameter::Type::value:
         if (!one) refuse("one " + std::string(p.name), std::to_string(a.exprs.size()));
         break;
-      case Type::rescale:
+      case Parameter::Type::rescale:
         if (!one || a.vars.size() != 2) refuse("a rescale of two values", "something else");
         break;
       default:
@@ -139,7 +138,7 @@ void Parameters::check(const Step& step, const char* call) const {
     const bool needed = p.times == Times::once ||
                         (p.times == Times::if_so && !own.empty() && step.args.back().value != 0 && own.back() + 1 == &p);
     if (needed && std::find(own.begin(), own.end(), &p) == own.end())
-      check.refuse(std::string(word(p.type)) + " as argument " + std::to_string(own.size() + 1) + " (" + p.name + ")",
+      check.refuse(std::string(word_for(p.type)) + " as argument " + std::to_string(own.size() + 1) + " (" + p.name + ")",
                    "a step of " + std::to_string(own.size()) + (own.size() == 1 ? " argument" : " arguments"));
   }
 }

@@ -7,33 +7,31 @@
 namespace ashlar::schedule {
 namespace {
 
-using Type = Parameter::Type;
-
 std::string argument(CppCall& w, const Parameter& p, const Arg& a) {
   switch (p.type) {
-    case Type::loop:
+    case Parameter::Type::loop:
       return w.loop(a);
-    case Type::stage:
+    case Parameter::Type::stage:
       return w.stage_ref(a.id);
-    case Type::tensor:
+    case Parameter::Type::tensor:
       return w.buffer_ref(a.id);
-    case Type::scope:
+    case Parameter::Type::scope:
       return scope_text(a);
-    case Type::intrinsic:
+    case Parameter::Type::intrinsic:
       return w.intrinsic(*a.intrinsic);
-    case Type::map:
+    case Parameter::Type::map:
       return w.map(a);
-    case Type::point:
-    case Type::condition:
+    case Parameter::Type::point:
+    case Parameter::Type::condition:
       return w.point(a.exprs.front());
-    case Type::number:
+    case Parameter::Type::number:
       return spelled(p, a);
-    case Type::word:
+    case Parameter::Type::word:
       if (p.cpp) return a.word == p.left_out ? "" : spelled(p, a);
       break;
-    case Type::name:
-    case Type::value:
-    case Type::rescale:
+    case Parameter::Type::name:
+    case Parameter::Type::value:
+    case Parameter::Type::rescale:
       break;
   }
   throw NoForm{};

@@ -20,6 +20,7 @@
 #include <ashlar/instructions/ampere.h>
 #include <ashlar/ir/program.h>
 #include <ashlar/schedule/stages.h>
+#include <ashlar/schedule/step.h>
 #include <ashlar/schedules/lanes.h>
 
 #include "schedules/src/families/devices/gpu.h"

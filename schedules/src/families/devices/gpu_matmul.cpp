@@ -23,7 +23,7 @@ namespace {
 
 using namespace detail;
 
-constexpr int chunk = 16;  // bytes of the longest asynchronous copy
+constexpr int longest_copy = 16;  // bytes of the longest asynchronous copy
 
 // The only tile of a thread, of at most the given rows and columns.
 void in_registers(const Stage& copy, int rows, int columns, Where where) {
@@ -55,7 +55,7 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
   // Copies of 16 bytes, if the device copies asynchronously: of rows of k of A, which all threads of a row read together, and
   // of rows of i or j.
   const auto in_chunks = [&](const Tensor& t, int row) {
-    const bool whole = row * t.type(where).bytes() % chunk == 0;
+    const bool whole = row * t.type(where).bytes() % longest_copy == 0;
     return apart && s.target().has("sm_80") && o.stages > 1 && t.type(where).bytes() >= 2 && whole;
   };
   const bool chunks_a = in_chunks(A, o.transposed_a ? o.threads_i * tile_i : o.block_k);
@@ -111,8 +111,8 @@ void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Ten
     // Neighboring threads read neighboring rows of k, so the rows start in different banks.
     if (long_row == 0) copy.pad(rank_of(s, copy) - 1, 1, where);
   };
-  copy_tile(a, o.transposed_a ? o.threads_i * tile_i : 0, chunks_a ? chunk / A.type(where).bytes() : 1);
-  copy_tile(b, o.transposed_b ? 0 : o.threads_j * tile_j, chunks_b ? chunk / B.type(where).bytes() : 1);
+  copy_tile(a, o.transposed_a ? o.threads_i * tile_i : 0, chunks_a ? longest_copy / A.type(where).bytes() : 1);
+  copy_tile(b, o.transposed_b ? 0 : o.threads_j * tile_j, chunks_b ? longest_copy / B.type(where).bytes() : 1);
   if (o.stages > 1) {
     const Async copies{.stages = o.stages, .loads = {a, b}, .async_copy = true, .any_alignment = chunks_a || chunks_b};
     if (!apart || s.attempt([&] { sums.pipeline(steps.outer, copies, where); }))

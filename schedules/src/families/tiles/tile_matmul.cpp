@@ -178,7 +178,7 @@ class ProductInTiles {
     const std::vector<Loop> all = product.reduction_loops(where);
     if (!ir::is(definition(s, product).values.front(), ir::Op::mul)) return {all, {}};  // the parts of a sum
     std::vector<std::size_t> order = p.terms;
-    const auto length = [&](std::size_t t) { return most_iterations(s, all[t], where).value_or(std::int64_t{1} << 30); };
+    const auto length = [&](std::size_t t) { return most_iterations_of(s, all[t], where).value_or(std::int64_t{1} << 30); };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
     std::vector<Loop> serial, tiles;
     std::int64_t have = 1;

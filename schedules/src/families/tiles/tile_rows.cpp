@@ -69,7 +69,7 @@ class RowsInTiles {
     for (const Stage& stage : stages) {
       const std::vector<Loop> own = along(stage);
       if (own.empty()) continue;
-      const auto n = most_iterations(s, own.back(), where);
+      const auto n = most_iterations_of(s, own.back(), where);
       all = all && n && *n <= o.most && own.size() == 1;
       longest = std::max(longest, n ? power_of_two_from(*n) : std::int64_t{1} << 40);
     }

@@ -27,12 +27,12 @@ std::int64_t power_of_two_from(std::int64_t n) {
   return p;
 }
 
-std::optional<std::int64_t> most_iterations(const Schedule& s, const Loop& loop, Where where) {
+std::optional<std::int64_t> most_iterations_of(const Schedule& s, const Loop& loop, Where where) {
   return analysis::constant_max(loop.extent(where), analysis::facts_of_arguments(s.scheduled().program));
 }
 
 std::int64_t width_along(const Schedule& s, const Loop& loop, std::int64_t most, Where where) {
-  const auto n = most_iterations(s, loop, where);
+  const auto n = most_iterations_of(s, loop, where);
   return n ? std::min(most, power_of_two_from(*n)) : most;
 }
 

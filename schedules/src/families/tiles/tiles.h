@@ -18,7 +18,7 @@ void expect_points(const char* family, const ir::Stage& d, Where where);
 std::int64_t power_of_two_from(std::int64_t n);  // the least one that is at least n
 
 // The largest value that the extent of a loop can have; nothing where Symbols leave it open.
-std::optional<std::int64_t> most_iterations(const Schedule& s, const Loop& loop, Where where);
+std::optional<std::int64_t> most_iterations_of(const Schedule& s, const Loop& loop, Where where);
 // The extent of a tile along a loop: as many elements as there can be, rounded up to a power of two, at most `most`.
 std::int64_t width_along(const Schedule& s, const Loop& loop, std::int64_t most, Where where);
 

@@ -32,7 +32,7 @@ namespace {
 
 constexpr unsigned together = 4;               // iterations
 constexpr std::size_t most_instructions = 48;  // instructions of one
-constexpr unsigned rest = 32;                  // iterations that pay for no copies
+constexpr unsigned rest_iterations = 32;       // iterations that pay for no copies
 constexpr std::size_t most_sums = 8;           // vectors that a loop accumulates
 constexpr std::size_t most_numbers = 4;        // numbers that it does, beside its counter
 
@@ -80,7 +80,7 @@ bool counts_sizes(const llvm::Loop& loop, const llvm::LoopInfo& loops) {
 // Sizes may give it a few iterations only: W - i * 16 of a row of W in vectors of 16.
 bool is_rest(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   const unsigned most = evolution.getSmallConstantMaxTripCount(&loop);
-  return most > 0 && most <= rest;
+  return most > 0 && most <= rest_iterations;
 }
 
 // A tile of sums, or an instruction that the schedule asked for.

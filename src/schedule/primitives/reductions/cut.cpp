@@ -28,7 +28,7 @@ namespace ashlar::schedule {
 namespace {
 
 // A dimension of the stage that the blocks are of, and the one of the loop's own stage.
-struct Blocks {
+struct CutBlocks {
   std::size_t dim = 0;
   ir::IterVar of;
   std::int64_t size = 0;
@@ -56,9 +56,9 @@ std::optional<std::size_t> dimension_at(const ir::Stage& reader, const ir::Stage
   return found == at->end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - at->begin()));
 }
 
-Blocks blocks_of(Context& c, const ir::Stage& stage, const Stmt& loop) {
+CutBlocks blocks_of(Context& c, const ir::Stage& stage, const Stmt& loop) {
   const ir::Axis& outer = c.p.axis(loop.get<LoopStmt>().axis);
-  Blocks b;
+  CutBlocks b;
   const auto expect = [&](bool holds) {
     if (!holds) c.refuse("the outer loop of a split of a dimension by a constant", name_of(c.p, loop));
   };
@@ -90,7 +90,7 @@ Blocks blocks_of(Context& c, const ir::Stage& stage, const Stmt& loop) {
 }
 
 // Where the block of a value begins; of blocks that count down, where it ends.
-Expr border_of(const Blocks& b, const Expr& value) {
+Expr border_of(const CutBlocks& b, const Expr& value) {
   const Expr size = ir::index(b.size);
   const auto whole = [&](const Expr& steps) { return ir::mul(ir::div(steps, size), size); };
   if (b.of.descending) return ir::sub(b.of.end, whole(ir::sub(ir::sub(b.of.end, ir::index(1)), value)));
@@ -174,7 +174,7 @@ struct Bounds {
 struct Cut {
   Bounds part, rest;
 };
-Cut bounds_of(const ir::IterVar& terms, const Blocks& blocks, const Expr& border, const analysis::Facts& facts) {
+Cut bounds_of(const ir::IterVar& terms, const CutBlocks& blocks, const Expr& border, const analysis::Facts& facts) {
   const Expr least = least_of(terms.end, border, facts);
   if (blocks.of.descending) return {{ir::max(terms.begin, border), terms.end}, {terms.begin, least}};
   const bool inside = analysis::can_prove(ir::le(terms.begin, border), facts);
@@ -225,7 +225,7 @@ void apply_cut(Context& c) {
   require_serial(c, terms), require_whole(c, terms);
   const Stmt& nest = only_nest(c, stage);
   require_terms(c, stage, nest, terms);
-  const Blocks blocks = blocks_of(c, stage, loop);
+  const CutBlocks blocks = blocks_of(c, stage, loop);
   ir::IterVar& variable = variable_of(c, stage, nest, terms, blocks.dim);
   const bool alone = read_alone(c.p, stage, stage_around(c.p, loop.id).id);
   // prove
