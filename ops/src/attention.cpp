@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <ashlar/ops/attention.h>
+#include <ashlar/ops/attention_keys.h>
 
 #include <cmath>
 #include <limits>
@@ -13,6 +13,7 @@ using namespace detail;
 struct Attending {
   const Tensor &q, &k, &v, &mask;
   const AttentionOptions& o;
+  SeenKeys range = {};
   Type type, wide;
   Expr B, heads, M, N, D, E;
   Where where;
@@ -40,6 +41,20 @@ struct Attending {
       expect_shape(op, "mask", mask, {M, N}, "the queries and keys", where);
     }
   }
+  void see(const char* op, const SeenKeys& seen) {
+    for (const auto& [name, t] : {std::pair{"begins", &seen.begins}, {"ends", &seen.ends}}) {
+      if (t->empty()) continue;
+      expect_integer(op, name, *t, where);
+      if (t->rank(where) == 1)
+        expect_shape(op, name, *t, {B}, "the batches", where);
+      else
+        expect_shape(op, name, *t, {B, M}, "the batches and queries", where);
+    }
+    const bool each = !seen.ends.empty() && seen.ends.rank(where) == 2;
+    expect(!each || o.causal != Causal::last, op, "ends of shape [B], for Causal::last", "ends of each query", where);
+    range = seen;
+  }
+  Expr limit(const Tensor& of, const Expr& b, const Expr& i) const { return of.rank(where) == 1 ? of(b) : of(b, i); }
   Expr head(const Expr& h) const { return o.groups == 1 ? h : h / o.groups; }
   Expr scaled(const Expr& score) const {
     if (o.scale != 0) return score * o.scale;
@@ -66,14 +81,17 @@ struct Attending {
     return ashlar::approximate(ashlar::exp2(exponent));
   }
   // Does query i see key j? Empty: always.
-  Expr sees(const Expr& i, const Expr& j) const {
+  Expr sees(const Expr& b, const Expr& i, const Expr& j) const {
     Expr seen;
     const auto also = [&](const Expr& c) { seen = seen.empty() ? c : seen && c; };
     if (o.causal != Causal::no) {
-      const Expr last = o.causal == Causal::first ? i : i + (N - M);
+      const Expr all = range.ends.empty() ? N : Expr(limit(range.ends, b, i));
+      const Expr last = o.causal == Causal::first ? i : i + (all - M);
       also(j <= last);
       if (o.window > 0) also(j > last - o.window);
     }
+    if (!range.begins.empty()) also(j >= limit(range.begins, b, i));
+    if (!range.ends.empty()) also(j < limit(range.ends, b, i));
     if (!mask.empty() && mask.type(where).is_bool()) also(mask(i, j));
     return seen;
   }
@@ -81,8 +99,8 @@ struct Attending {
     return mask.empty() || mask.type(where).is_bool() ? score : score + wide(mask(i, j));
   }
   template <class T>
-  Expr if_seen(const Expr& i, const Expr& j, const Expr& then, const T& otherwise) const {
-    const Expr seen = sees(i, j);
+  Expr if_seen(const Expr& b, const Expr& i, const Expr& j, const Expr& then, const T& otherwise) const {
+    const Expr seen = sees(b, i, j);
     return seen.empty() ? then : select(seen, then, otherwise);
   }
   Tensor scores(const char* op) const {
@@ -97,9 +115,12 @@ struct Attending {
 
 }  // namespace
 
-Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o, const Tensor& mask,
-                    Where where) {
-  const Attending a("attention", q, k, v, mask, o, where);
+namespace {
+
+Attention attention_of(const Attending& a) {
+  const AttentionOptions& o = a.o;
+  const Tensor& v = a.v;
+  const Where where = a.where;
   const Axis j{"j", Operand(a.N, where), where};
   Attention y;
   y.scores = a.scores("attention_scores");
@@ -109,14 +130,14 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
   };
   y.maximum = compute(
       "attention_maximum", {{"b", a.B}, {"h", a.heads}, {"i", a.M}},
-      [&](Var b, Var h, Var i) { return ashlar::maximum(a.if_seen(i, j, score(b, h, i, j), lowest(a.wide)), j, where); },
+      [&](Var b, Var h, Var i) { return ashlar::maximum(a.if_seen(b, i, j, score(b, h, i, j), lowest(a.wide)), j, where); },
       where);
   y.exp = compute(
       "attention_exp", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"j", a.N}},
       [&](Var b, Var h, Var i, Var key) {
         const Expr m = y.maximum(b, h, i);  // of a mask that adds minus infinity everywhere too: such keys are not seen
         const Expr base = select(m == lowest(a.wide), a.wide(0), m), own = score(b, h, i, key);
-        return a.if_seen(i, key, o.approximate ? a.power(own, base) : ashlar::exp(own - base), a.wide(0));
+        return a.if_seen(b, i, key, o.approximate ? a.power(own, base) : ashlar::exp(own - base), a.wide(0));
       },
       where);
   y.sum = compute(
@@ -128,7 +149,7 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
         const Expr weight = y.exp(b, h, i, j);
         const Expr factor = o.rounded ? a.wide(a.type(weight)) : weight, term = factor * a.wide(v(b, a.head(h), j, e));
         // The weight of a key that is not seen is 0, and v does not matter there.
-        const bool all = o.finite || a.sees(i, j).empty();
+        const bool all = o.finite || a.sees(b, i, j).empty();
         return ashlar::sum(all ? term : select(factor == 0, a.wide(0), term), j, where);
       },
       where);
@@ -140,6 +161,53 @@ Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const Att
       },
       where);
   return y;
+}
+
+}  // namespace
+
+Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o, const Tensor& mask,
+                    Where where) {
+  return attention_of(Attending("attention", q, k, v, mask, o, where));
+}
+
+Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o, const SeenKeys& seen,
+                    Where where) {
+  const Tensor none;
+  Attending a("attention", q, k, v, none, o, where);
+  a.see("attention", seen);
+  return attention_of(a);
+}
+
+SeenKeys packed_keys(const Tensor& offsets, const Expr& T, Where where) {
+  expect_rank("packed_keys", "offsets", offsets, 1, where);
+  expect_integer("packed_keys", "offsets", offsets, where);
+  const Axis s{"s", Operand(offsets.extent(0, where), where), where};
+  SeenKeys y;
+  y.begins = compute(
+      "packed_begins", {{"b", 1}, {"t", T}},
+      [&](Var, Var t) { return ashlar::maximum(select(i32(offsets(s)) <= i32(t), i32(offsets(s)), i32(0)), s, where); }, where);
+  y.ends = compute(
+      "packed_ends", {{"b", 1}, {"t", T}},
+      [&](Var, Var t) { return ashlar::minimum(select(i32(offsets(s)) > i32(t), i32(offsets(s)), i32(T)), s, where); }, where);
+  return y;
+}
+
+Tensor paged(const Tensor& pages, const Tensor& table, Where where) {
+  expect_rank("paged", "pages", pages, 4, where);
+  expect_rank("paged", "table", table, 2, where);
+  expect_integer("paged", "table", table, where);
+  const Expr count = pages.extent(0, where), S = pages.extent(2, where);
+  expect(number_or(S, 0) > 0, "paged", "pages with a number of rows", ir::text(S), where);
+  return compute(
+      "paged",
+      {{"b", table.extent(0, where)},
+       {"h", pages.extent(1, where)},
+       {"j", table.extent(1, where) * S},
+       {"d", pages.extent(3, where)}},
+      [&](Var b, Var h, Var j, Var d) {
+        return pages(ashlar::clamp(table(b, in_range(j / S, 0, table.extent(1))), 0, count - 1), h, j % S, d);
+      },
+      where);
 }
 
 OnlineAttention attention_online(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o,
@@ -163,9 +231,9 @@ OnlineAttention attention_online(const Tensor& q, const Tensor& k, const Tensor&
       "attention_online", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"e", a.E}},
       [&](Var b, Var h, Var i, Var e) {
         const Expr score = a.masked(a.scaled(y.scores(b, h, i, j)), i, j), none = a.wide(least);
-        return online(values(a.if_seen(i, j, ashlar::max(score, none), none),
-                             a.if_seen(i, j, select(score <= none, a.wide(0), a.wide(1)), a.wide(0)),
-                             a.if_seen(i, j, select(score <= none, a.wide(0), a.wide(v(b, a.head(h), j, e))), a.wide(0))),
+        return online(values(a.if_seen(b, i, j, ashlar::max(score, none), none),
+                             a.if_seen(b, i, j, select(score <= none, a.wide(0), a.wide(1)), a.wide(0)),
+                             a.if_seen(b, i, j, select(score <= none, a.wide(0), a.wide(v(b, a.head(h), j, e))), a.wide(0))),
                       j, where);
       },
       where);

@@ -21,7 +21,7 @@ namespace {
 
 class AttentionFinder {
  public:
-  explicit AttentionFinder(const ir::Program& program) : p(program) {}
+  AttentionFinder(const ir::Program& program, bool rows_by_tables) : p(program), gathered(rows_by_tables) {}
 
   std::optional<AttentionParts> of(ir::Id result) {
     AttentionParts a;
@@ -98,9 +98,12 @@ class AttentionFinder {
         is_var(at_y[1], dims[1].id) || (ir::is(at_y[1], ir::Op::div) && is_var(ir::args_of(at_y[1])[0], dims[1].id));
     const ir::Id j = dims[3].id, t = terms[0].id;
     if (!head || !is_var(at_x[0], dims[0].id) || !is_var(at_x[1], dims[1].id) || !is_var(at_x[2], dims[2].id) ||
-        !is_var(at_x[3], t) || !is_var(at_y[0], dims[0].id) || !is_var(at_y[2], left_is_stage ? t : j) ||
-        !is_var(at_y[3], left_is_stage ? j : t))
+        !is_var(at_x[3], t) || !is_var(at_y[3], left_is_stage ? j : t))
       return false;
+    // Rows that a table names, of what all queries share.
+    const bool rows = is_var(at_y[0], dims[0].id) && is_var(at_y[2], left_is_stage ? t : j);
+    const bool named = gathered && !ir::uses_var(*y, dims[2].id) && ir::uses_var(*y, left_is_stage ? t : j);
+    if (!rows && !named) return false;
     left = left_is_stage ? p.buffer(x->node()->id).stage : x->node()->id, right = y->node()->id;
     return left != 0;
   }
@@ -152,11 +155,14 @@ class AttentionFinder {
   }
 
   const ir::Program& p;
+  const bool gathered;
 };
 
 }  // namespace
 
-std::optional<AttentionParts> attention_parts(const ir::Program& p, ir::Id result) { return AttentionFinder(p).of(result); }
+std::optional<AttentionParts> attention_parts(const ir::Program& p, ir::Id result, bool gathered) {
+  return AttentionFinder(p, gathered).of(result);
+}
 
 std::function<Expr(Expr, Expr)> rescale_of_attention(const ir::Stage& exps) {
   double factor = 0;

@@ -151,7 +151,7 @@ class OnTiles {
 
   std::optional<detail::AttentionParts> attention_at(Id id) const {
     if (!d.options.tensor_cores || !d.options.regroup) return std::nullopt;
-    const auto a = detail::attention_parts(d.program(), id);
+    const auto a = detail::attention_parts(d.program(), id, true);
     return a && !a->skips ? a : std::nullopt;
   }
 

@@ -10,10 +10,11 @@
 #include <fstream>
 
 #include <ashlar/codegen/tileir.h>
-#include <ashlar/ops/attention.h>
+#include <ashlar/ops/attention_keys.h>
 #include <ashlar/ops/norm.h>
 #include <ashlar/schedules/by_default.h>
 #include <ashlar/schedules/tile_attention.h>
+#include <ashlar/schedules/tile_matmul.h>
 #include <ashlar/schedules/tile_rows.h>
 
 #include "tests/source_dir.h"
@@ -66,6 +67,41 @@ void write_decode(const std::string& folder, const char* chip, std::int64_t leng
   write(folder, "decode_" + std::to_string(length) + "_" + chip, s, 2);
 }
 
+// Keys that data name: sequences of several lengths, or pages of 64 rows and a query of each of 8 heads.
+void write_named(const std::string& folder, const char* chip, bool pages) {
+  using namespace ashlar;
+  lang::DefinitionScope scope;
+  Symbol B{"B"}, H{"H"}, M{"M", {.multiple_of = 64}}, N{"N", {.multiple_of = 64}}, P{"P"}, C{"C", {.min = 1}};
+  const Expr rows = pages ? Expr(1) : Expr(M), heads = pages ? Expr(8 * H) : Expr(H), keys = pages ? Expr(64) : Expr(N);
+  const Expr of = pages ? Expr(C) : Expr(B);
+  const Tensor q = lang::make_input("q", bf16, {B, heads, rows, 128}), k = lang::make_input("k", bf16, {of, H, keys, 128}),
+               v = lang::make_input("v", bf16, {of, H, keys, 128}), lengths = lang::make_input("lengths", i32, {B}),
+               table = lang::make_input("table", i32, {B, P}), y = lang::make_output("y", bf16, {B, heads, rows, 128});
+  const ops::AttentionOptions o{.groups = pages ? 8 : 1, .finite = true, .rounded = true, .approximate = true};
+  const Tensor K = pages ? ops::paged(k, table) : k, V = pages ? ops::paged(v, table) : v;
+  const ops::Attention result = ops::attention(q, K, V, o, ops::SeenKeys{.ends = lengths});
+  lang::bind(y, result);
+  std::vector<lang::ArgumentRef> arguments{q, k, v, lengths, y};
+  if (pages) arguments = {q, k, v, lengths, table, y};
+  Schedule s(lang::build_program("named", arguments), Target::parse("cuda-tile-" + std::string(chip)));
+  schedules::tile_attention(s, result, {.keys = pages ? 64 : 0, .part_keys = pages ? 512 : 0});
+  write(folder, (pages ? "paged_128_" : "lengths_128_") + std::string(chip), s, pages ? 2 : 1);
+}
+
+// A product of 64 x 256 results and 8192 terms.
+void write_parts(const std::string& folder) {
+  using namespace ashlar;
+  lang::DefinitionScope scope;
+  const Tensor A = lang::make_input("A", bf16, {64, 8192}), B = lang::make_input("B", bf16, {8192, 256}),
+               C = lang::make_output("C", f32, {64, 256});
+  const Axis k{"k", 8192};
+  const Tensor sums = compute("sums", {64, 256}, [&](Var i, Var j) { return sum(f32(A(i, k)) * f32(B(k, j)), k); });
+  lang::bind(C, sums);
+  Schedule s(lang::build_program("parts", {A, B, C}), Target::parse("cuda-tile-sm_90"));
+  schedules::tile_matmul(s, s[sums]);
+  write(folder, "part_of_k", s, 2);
+}
+
 // On rows of 1024 floats
 void write_rows(const std::string& folder) {
   using namespace ashlar;
@@ -113,6 +149,9 @@ int main(int count, char** arguments) {
       }
     for (const char* chip : {"sm_80", "sm_90", "sm_100", "sm_120"})
       for (const int length : {64, 128}) write_decode(folder, chip, length);
+    for (const char* chip : {"sm_80", "sm_90", "sm_100"})
+      for (const bool pages : {false, true}) write_named(folder, chip, pages);
+    write_parts(folder);
     write_rows(folder);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tileir_write: %s\n", e.what());

@@ -34,13 +34,14 @@ std::vector<ir::tile::View::Every> BlockLowering::every(const std::vector<Place>
   return all;
 }
 
-std::optional<std::vector<BlockLowering::Place>> BlockLowering::places(const std::vector<Expr>& index,
-                                                                       const Dimensions& dims) const {
+// `data`: a number of a tile may come from data.
+std::optional<std::vector<BlockLowering::Place>> BlockLowering::places(const std::vector<Expr>& index, const Dimensions& dims,
+                                                                       bool data) const {
   if (index.empty()) return std::nullopt;  // of a single element, which no view cuts
   std::vector<Place> all;
   std::vector<bool> used(dims.size(), false);
   for (const Expr& i : index) {
-    if (ir::has_load(i)) return std::nullopt;
+    if (ir::has_load(i) && !data) return std::nullopt;
     Place place;
     for (std::size_t d = 0; d < dims.size(); ++d) {
       if (!ir::uses_var(i, dims[d].axis)) continue;
@@ -48,6 +49,7 @@ std::optional<std::vector<BlockLowering::Place>> BlockLowering::places(const std
       place.along = d;
       used[d] = true;
     }
+    if (ir::has_load(i) && place.along) return std::nullopt;
     if (!place.along) {
       place.number = i;
       all.push_back(place);
@@ -118,6 +120,23 @@ std::vector<Expr> BlockLowering::in_memory(Id buffer, std::span<const Expr> inde
   return from_first;
 }
 
+// Are the indices that come from data known to lie in the tensor?
+bool BlockLowering::data_stay_inside(const ir::Buffer& b, const std::vector<Expr>& index) const {
+  for (std::size_t d = 0; d < index.size(); ++d)
+    if (ir::has_load(index[d]) && (!analysis::can_prove(ir::ge(index[d], ir::index(0)), facts_) ||
+                                   !analysis::can_prove(ir::lt(index[d], b.extents[d]), facts_)))
+      return false;
+  return true;
+}
+
+// A number of the block that data say.
+Id BlockLowering::of_data(const Expr& e) {
+  const bool around = std::exchange(defined_, true);
+  const Id value = scalar_by_64(e);
+  defined_ = around;
+  return b_.reshape(value, {});
+}
+
 Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
   if (const std::optional<Id> before = step_before(e)) return *before;
   if (defined_) outside = Outside::zero;
@@ -129,7 +148,7 @@ Id BlockLowering::load(const Expr& e, const Dimensions& dims, Outside outside) {
            b.name + ", which is computed elsewhere, or piece by piece in a serial loop", where);
   const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
   if (b.role == ir::Role::constant && elements_of(b) <= most_chosen) return chosen_of(b, index, dims, where);
-  auto at = index.empty() ? std::nullopt : places(index, dims);  // of a single element there is no view
+  auto at = index.empty() ? std::nullopt : places(index, dims, data_stay_inside(b, index));  // of one element there is no view
   if (at && chosen_ && !in_grid(b, index, *at, dims)) at.reset();
   Id value = at ? load_tile(b, *at, dims, outside, where) : gather(e, dims);
   if (!b.type.is_bool()) return value;
@@ -192,7 +211,7 @@ Id BlockLowering::load_tile(const ir::Buffer& b, const std::vector<Place>& at, c
         std::equal(at.begin(), at.end(), l.at.begin(), same_place))
       return spread_out(l.value, at, dims);
   std::vector<Id> numbers;
-  for (const Place& p : at) numbers.push_back(scalar(p.number));
+  for (const Place& p : at) numbers.push_back(ir::has_load(p.number) ? of_data(p.number) : scalar(p.number));
   const Id tensor = tensor_of(b, where);
   const Id view = b_.view(tensor, tile.extents, outside, every(at), extents_of_views(b));
   tile.value = b_.load(view, numbers, hints(b.id, true));

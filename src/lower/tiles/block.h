@@ -170,13 +170,23 @@ class BlockLowering {
   std::vector<Id> carried_into(const ir::Stage&);
   std::vector<Id> after_part(const std::vector<Expr>& parts);
   static Expr where_it_moves(const Running&);
-  Choice choice_of(const Running&, const ir::Stage&, const Expr& none);
-  Expr margin_at(const Stmt& nest, const Expr& condition, bool largest);
-  void leave_out(const Running&, const std::vector<Choice>&, Id axis, Expr& begin, Expr& end);
+  struct Limit {                      // of a loop: the largest or smallest element that the rows of a block read
+    Expr load;                        // at the first position of each dimension
+    std::vector<std::int64_t> width;  // of each index; 1: it is the same in the tile
+    Expr whole;                       // over `dims`
+    Dimensions dims;
+    bool most = true;
+    Id number = 0;  // its variable
+  };
+  std::optional<Expr> with_limits(const Expr& left, const Dimensions&, std::vector<Limit>&);
+  void compute_limits(const Expr& left, std::vector<Limit>&);
+  Expr margin_at(const Stmt& nest, const Expr& condition, bool largest, std::vector<Limit>&);
+  Choice choice_of(const Running&, const ir::Stage&, const Expr& none, std::vector<Limit>&);
+  void leave_out(const Running&, const std::vector<Choice>&, std::vector<Limit>&, Id axis, Expr& begin, Expr& end);
   std::optional<std::pair<Expr, std::int64_t>> falling(const Expr& margin, Id axis) const;
   std::vector<Stretch> stretches(const std::vector<Choice>&, Id axis, const Expr& begin, const Expr& end) const;
   std::map<Id, Expr> formulas_in(const Stretch&, const std::vector<Choice>&, const Running&, Id axis) const;
-  void only_where(const Expr& left, Id axis, Expr& begin, Expr& end) const;
+  void only_where(const Expr& left, Id axis, Expr& begin, Expr& end, std::int64_t least = 1) const;
   void leave_out_rest(Id axis, Expr& begin, Expr& end);
 
   // ---- launch.cpp
@@ -245,7 +255,9 @@ class BlockLowering {
   Expr known(const Expr&) const;  // simplified, over the variables of loops
 
   // ---- access.cpp
-  std::optional<std::vector<Place>> places(const std::vector<Expr>& index, const Dimensions&) const;
+  std::optional<std::vector<Place>> places(const std::vector<Expr>& index, const Dimensions&, bool data = false) const;
+  bool data_stay_inside(const ir::Buffer&, const std::vector<Expr>& index) const;
+  Id of_data(const Expr&);
   std::vector<ir::Hint> hints(Id buffer, bool view);  // about an access to it
   void hints_of_launch();
   std::int64_t step_of(const Expr& moved, Id axis) const;

@@ -65,7 +65,7 @@ Id BlockLowering::factor(const Expr& e, const Dimensions& dims, const std::vecto
     ir::Buffer b = memory(e.node()->id);
     if (ragged_ && ragged_->first && ragged_->extents.count(b.id)) b.extents = ragged_->extents.at(b.id);
     const std::vector<Expr> index = in_memory(b.id, ir::args_of(e));
-    if (b.role == ir::Role::input && places(index, dims) &&
+    if (b.role == ir::Role::input && places(index, dims, data_stay_inside(b, index)) &&
         std::all_of(conditions.begin(), conditions.end(), [&](const Expr& c) { return says_end(c, b, index); }))
       return full(load(e, dims, Outside::zero), dims);
   }

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/operation.h>
@@ -326,10 +327,73 @@ std::vector<Id> BlockLowering::after_part(const std::vector<Expr>& parts) {
   return next;
 }
 
+// A margin in which elements of tensors, ends(b, i) - j, are replaced by the largest or smallest that the tile reads, as
+// variables. Elements of one place are one variable, whichever stage of the block reads them.
+std::optional<Expr> BlockLowering::with_limits(const Expr& left, const Dimensions& tile, std::vector<Limit>& limits) {
+  bool fits = true;
+  const auto replace = [&](const Expr& e) -> Expr {
+    Limit limit;
+    const Expr load = ir::is(e, Op::cast) ? ir::args_of(e)[0] : e;
+    const ir::Buffer& b = memory(load.node()->id);
+    fits = fits && b.role == ir::Role::input && load.type().is_data_integer() && !stages_.count(b.id);
+    ir::Substitution first;
+    for (const TileDimension& d : tile)
+      if (ir::uses_var(load, d.axis)) first.emplace_back(d.axis, ir::index(0)), limit.dims.push_back(d);
+    for (const Expr& i : ir::args_of(load)) {
+      const Expr moved = known(ir::sub(i, ir::substitute(i, first)));
+      std::int64_t width = 1;
+      for (const TileDimension& d : limit.dims)
+        if (ir::is(moved, Op::var) && moved.node()->id == d.axis) width = d.width;
+      fits = fits && !ir::has_load(i) && (width > 1 || ir::is_int(moved, std::int64_t{0}));
+      limit.width.push_back(width);
+    }
+    limit.load = known(ir::substitute(load, first)), limit.whole = e;
+    const Expr number = ir::var(ir::fresh_id(), "limit");
+    limit.number = number.node()->id;
+    const std::int64_t far = ir::tile::largest_extent;
+    facts_.range(limit.number, ir::index(-far), ir::index(far));
+    const Expr now = ir::transform(left, [&](const Expr& x) { return ir::same(x, e) ? number : x; });
+    const Expr rise = known(ir::sub(ir::substitute(now, {{limit.number, ir::add(number, ir::index(1))}}), now));
+    std::int64_t by = 0;
+    fits = fits && ir::is_int(rise, &by) && (by == 1 || by == -1);
+    limit.most = by > 0;
+    for (const Limit& l : limits)
+      if (ir::same(l.load, limit.load) && l.width == limit.width && l.most == limit.most) return ir::var(l.number, "limit");
+    limits.push_back(std::move(limit));
+    return number;
+  };
+  const Expr limited = ir::transform(left, [&](const Expr& e) {
+    const bool element = ir::is(e, Op::load) || (ir::is(e, Op::cast) && ir::is(ir::args_of(e)[0], Op::load));
+    return fits && e.type().is_index() && element ? replace(e) : e;
+  });
+  if (!fits || ir::has_load(limited)) return std::nullopt;
+  return known(limited);
+}
+
+// Computes the limits of a margin in front of the loop.
+void BlockLowering::compute_limits(const Expr& left, std::vector<Limit>& limits) {
+  for (const Limit& l : limits) {
+    if (!ir::uses_var(left, l.number) || scalars_.count(l.number)) continue;
+    done_.clear();
+    const bool around = std::exchange(defined_, true);
+    const Expr far = ir::index(ir::tile::largest_extent);
+    std::vector<Id> value{full(spelled(ir::binary(Op::min, ir::binary(Op::max, l.whole, ir::neg(far)), far)), l.dims)};
+    defined_ = around;
+    done_.clear();
+    const ir::Value none = ir::int_value(i64, l.most ? INT64_MIN : INT64_MAX);
+    for (std::size_t d = l.dims.size(); d-- > 0;)
+      value = b_.reduce(value, static_cast<int>(d), {none},
+                        [&](ir::tile::Builder& b, const std::vector<Id>& so_far, const std::vector<Id>& next) {
+                          return std::vector<Id>{b.apply(l.most ? Op::max : Op::min, {so_far[0], next[0]})};
+                        });
+    scalars_[l.number] = b_.cast(i32, b_.reshape(value[0], {}));
+  }
+}
+
 // The margin of a condition at the positions of the nest's tiles where it is largest, or smallest. Empty: it is not known.
-Expr BlockLowering::margin_at(const Stmt& nest, const Expr& condition, bool largest) {
+Expr BlockLowering::margin_at(const Stmt& nest, const Expr& condition, bool largest, std::vector<Limit>& limits) {
   Expr left = margin(condition);
-  if (left.empty() || !left.type().is_index() || ir::has_load(left)) return {};
+  if (left.empty() || !left.type().is_index() || (ir::has_load(left) && !largest)) return {};
   std::vector<std::pair<Id, std::int64_t>> dims;
   ir::Substitution single;
   bool plain = true;
@@ -347,6 +411,12 @@ Expr BlockLowering::margin_at(const Stmt& nest, const Expr& condition, bool larg
   });
   if (!plain) return {};
   left = known(ir::substitute(ir::substitute(left, ir::iter_values(p_, nest.get<NestStmt>())), single));
+  if (ir::has_load(left)) {
+    Dimensions tile;
+    for (const auto& [axis, width] : dims) tile.push_back({axis, width, Expr()});
+    left = with_limits(left, tile, limits).value_or(Expr());
+    if (left.empty()) return {};
+  }
   for (const auto& [axis, width] : dims) {
     const Expr first = known(ir::substitute(left, {{axis, ir::index(0)}})),
                last = known(ir::substitute(left, {{axis, ir::index(width - 1)}}));
@@ -359,7 +429,8 @@ Expr BlockLowering::margin_at(const Stmt& nest, const Expr& condition, bool larg
   return left;
 }
 
-BlockLowering::Choice BlockLowering::choice_of(const Running& run, const ir::Stage& stage, const Expr& none) {
+BlockLowering::Choice BlockLowering::choice_of(const Running& run, const ir::Stage& stage, const Expr& none,
+                                               std::vector<Limit>& limits) {
   Choice c{&stage, stage.values.front(), none, {}, {}, {}};
   if (!ir::is(c.value, Op::select) || !ir::same(ir::args_of(c.value)[2], none)) return c;
   const auto args = ir::args_of(stage.values.front());
@@ -367,8 +438,8 @@ BlockLowering::Choice BlockLowering::choice_of(const Running& run, const ir::Sta
   c.value = args[1];
   const Stmt& nest = *nest_in(*run.body, stage.id);
   for (const Expr& e : c.conditions) {
-    c.least.push_back(margin_at(nest, e, false));
-    c.most.push_back(margin_at(nest, e, true));
+    c.least.push_back(margin_at(nest, e, false, limits));
+    c.most.push_back(margin_at(nest, e, true, limits));
   }
   return c;
 }
@@ -430,11 +501,13 @@ Expr all_of(const std::vector<Expr>& conditions) {
 }  // namespace
 
 // The loop without iterations at its ends whose part is the reducer's identity at all points.
-void BlockLowering::leave_out(const Running& run, const std::vector<Choice>& choices, Id axis, Expr& begin, Expr& end) {
+void BlockLowering::leave_out(const Running& run, const std::vector<Choice>& choices, std::vector<Limit>& limits, Id axis,
+                              Expr& begin, Expr& end) {
   const auto part = [&](std::size_t k) -> const ir::Stage& { return p_.stage(p_.buffer(run.parts[k]).stage); };
   const auto of_domain = [&](const ir::Stage& stage) {
     std::vector<Expr> margins;
-    for (const Expr& condition : stage.domain) margins.push_back(margin_at(*nest_in(*run.body, stage.id), condition, true));
+    for (const Expr& condition : stage.domain)
+      margins.push_back(margin_at(*nest_in(*run.body, stage.id), condition, true, limits));
     return margins;
   };
   const auto has = [](const std::vector<Expr>& list, const Expr& e) {
@@ -448,14 +521,18 @@ void BlockLowering::leave_out(const Running& run, const std::vector<Choice>& cho
   for (const Expr& left : of_top) {
     if (left.empty()) continue;
     const bool of_all = std::all_of(of_sums.begin(), of_sums.end(), [&](const auto& list) { return has(list, left); });
-    if (has(of_term, left) || of_all) only_where(left, axis, begin, end);
+    if (!has(of_term, left) && !of_all) continue;
+    const bool of_data =
+        std::any_of(limits.begin(), limits.end(), [&](const Limit& l) { return ir::uses_var(left, l.number); });
+    if (of_data) compute_limits(left, limits);
+    only_where(left, axis, begin, end, of_data ? 4 : 1);  // the quotient of any data by 4 has 32 bits
   }
 }
 
-// Only the iterations in which `left` is positive, if it changes by the same number with each.
-void BlockLowering::only_where(const Expr& left, Id axis, Expr& begin, Expr& end) const {
+// Only the iterations in which `left` is positive, if it changes by the same number with each, of at least `least`.
+void BlockLowering::only_where(const Expr& left, Id axis, Expr& begin, Expr& end, std::int64_t least) const {
   const auto f = falling(left, axis);
-  if (!f) return;
+  if (!f || (f->second < least && -f->second < least)) return;
   narrow(f->first, f->second, begin, end);
   begin = known(begin), end = known(end);
 }

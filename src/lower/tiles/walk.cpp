@@ -179,8 +179,10 @@ void BlockLowering::serial(const Stmt& s, const ir::LoopRange& range) {
   std::vector<Choice> choices;
   if (run) {
     const ir::Stage &top = p_.stage(p_.buffer(run->parts[0]).stage), &term = *run->terms.front();
-    choices = {choice_of(*run, top, top.inits.front()), choice_of(*run, term, ir::float_const(term.values[0].type(), 0))};
-    leave_out(*run, choices, l.axis, from, to);
+    std::vector<Limit> limits;
+    choices = {choice_of(*run, top, top.inits.front(), limits),
+               choice_of(*run, term, ir::float_const(term.values[0].type(), 0), limits)};
+    leave_out(*run, choices, limits, l.axis, from, to);
     list = stretches(choices, l.axis, from, to);
   }
   const std::map<Id, StageTile> outside = stages_;  // values computed inside do not exist after the loop

@@ -22,8 +22,8 @@ struct AttentionParts {
 };
 
 // The attention that ends with `result`, which divides the weighted values by the sum. Empty if the program has another form:
-// other readers, other terms, queries that do not see all keys.
-std::optional<AttentionParts> attention_parts(const ir::Program& p, ir::Id result);
+// other readers, other terms, queries that do not see all keys. `gathered`: keys and values may be rows that tables name.
+std::optional<AttentionParts> attention_parts(const ir::Program& p, ir::Id result, bool gathered = false);
 
 // exp(old - now) of two maxima. A row that has seen no key yet has no old maximum and nothing to rescale. If the exponentials
 // are approximations, 2^(factor score - …), so is this.

@@ -212,7 +212,14 @@ void tile_attention(Schedule& s, const AttentionParts& a, const TileAttentionOpt
 void tile_attention(Schedule& s, const ops::Attention& y, const TileAttentionOptions& o, Where where) {
   const AtLine line(where);
   expect_tiles(attention_of_tiles, s, where);
-  const auto parts = detail::attention_parts(s.scheduled().program, s[y.result].id());
+  const ir::Id result = s[y.result].id();
+  auto parts = detail::attention_parts(s.scheduled().program, result, true);
+  for (const bool of_keys : {true, false}) {  // pages are read where they lie
+    if (!parts) break;
+    const ir::Id stage = s.scheduled().program.buffer(of_keys ? parts->k : parts->v).stage;
+    if (stage && !s.attempt([&] { stage_of(s, stage, where).inline_(where); }))
+      parts = detail::attention_parts(s.scheduled().program, result, true);
+  }
   if (!parts || parts->skips)
     refuse(attention_of_tiles,
            "an attention of f16 or bf16 in which queries see all keys, or v is finite (.finite), with queries and values of 1 "
