@@ -9,8 +9,8 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules.h>
 
-#include "tests/schedules/launched.h"
 #include "tests/schedules/scheduled.h"
+#include "tests/support/launched.h"
 
 using namespace ashlar;
 
@@ -69,7 +69,7 @@ struct Scheduled {
 };
 
 interp::Array numbers(Type t, std::vector<std::int64_t> shape, unsigned seed) {
-  return schedules_test::whole_numbers(t, std::move(shape), seed, -32, 32, 32);
+  return launched::whole_numbers(t, std::move(shape), seed, -32, 32, 32);
 }
 
 }  // namespace
@@ -119,8 +119,8 @@ TEST_CASE("gpu_attention computes what the algorithm says") {
         given.emplace_back(numbers(kind.type, {shape.m, shape.n}, 4));
       given.emplace_back(interp::Array::zeros(kind.type, {shape.b, shape.h * kind.groups, shape.m, kind.E}));
       // A place of bf16. Rounded weights are relative to the maximum of a tile, not to that of all keys: a place of each.
-      schedules_test::expect_as_defined(op.built.program, kernel, given,
-                                        {.misaligned = {0, 2}, .relative = kind.rounded ? 1.2e-2 : 4e-3, .absolute = 1e-3});
+      launched::expect_as_defined(op.built.program, kernel, given,
+                                  {.misaligned = {0, 2}, .relative = kind.rounded ? 1.2e-2 : 4e-3, .absolute = 1e-3});
     }
   }
 }

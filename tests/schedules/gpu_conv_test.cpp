@@ -7,8 +7,8 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules.h>
 
-#include "tests/schedules/launched.h"
 #include "tests/schedules/scheduled.h"
+#include "tests/support/launched.h"
 
 using namespace ashlar;
 
@@ -60,7 +60,7 @@ struct Scheduled {
 };
 
 interp::Array numbers(Type t, std::vector<std::int64_t> shape, unsigned seed) {
-  return schedules_test::whole_numbers(t, std::move(shape), seed, -3, 3);
+  return launched::whole_numbers(t, std::move(shape), seed, -3, 3);
 }
 
 struct Call {
@@ -82,7 +82,7 @@ void check_calls(const Scheduled& op, const Kind& kind, const ir::Kernel& kernel
     const std::int64_t h = after(call.h), w = after(call.w);
     given.emplace_back(
         interp::Array::zeros(op.out.type(), kind.last ? Dims{call.n, h, w, call.o} : Dims{call.n, call.o, h, w}));
-    schedules_test::expect_as_defined(op.built.program, kernel, given);
+    launched::expect_as_defined(op.built.program, kernel, given);
   }
 }
 

@@ -8,8 +8,8 @@
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules.h>
 
-#include "tests/schedules/launched.h"
 #include "tests/schedules/scheduled.h"
+#include "tests/support/launched.h"
 
 using namespace ashlar;
 
@@ -58,7 +58,7 @@ struct Scheduled {
 };
 
 interp::Array numbers(Type t, std::vector<std::int64_t> shape, unsigned seed) {
-  return schedules_test::whole_numbers(t, std::move(shape), seed, t.is_unsigned() ? 0 : -3, t.is_unsigned() ? 6 : 3);
+  return launched::whole_numbers(t, std::move(shape), seed, t.is_unsigned() ? 0 : -3, t.is_unsigned() ? 6 : 3);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ TEST_CASE("gpu_matmul on tensor cores computes what the algorithm says") {
       given.emplace_back(
           numbers(kind.type, kind.transposed_b ? std::vector{shape.n, shape.k} : std::vector{shape.k, shape.n}, 2));
       given.emplace_back(interp::Array::zeros(op.C.type(), {shape.m, shape.n}));
-      schedules_test::expect_as_defined(op.built.program, k, given, {.misaligned = {0, 2}});
+      launched::expect_as_defined(op.built.program, k, given, {.misaligned = {0, 2}});
     }
   }
 }
@@ -233,6 +233,6 @@ TEST_CASE("where extents are Symbols, calls with few results of many terms add t
     given.emplace_back(numbers(bf16, {shape.m, shape.k}, 1));
     given.emplace_back(numbers(bf16, {shape.k, shape.n}, 2));
     given.emplace_back(interp::Array::zeros(op.C.type(), {shape.m, shape.n}));
-    schedules_test::expect_as_defined(op.built.program, k, given, {.misaligned = {shape.misaligned}, .races = shape.m == 3});
+    launched::expect_as_defined(op.built.program, k, given, {.misaligned = {shape.misaligned}, .races = shape.m == 3});
   }
 }

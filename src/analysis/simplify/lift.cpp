@@ -69,7 +69,8 @@ Expr Engine::lifted(const Expr& cast) {
     case Op::min:  // with a u64 that may lie beyond all indices: then the other one
       for (const int k : {0, 1})
         if (!is_index_value(a[k]) && is_index_value(a[1 - k])) {
-          const Expr x = index_of(a[k]), y = index_of(a[1 - k]);
+          const Expr x = index_of(a[k]);
+          Expr y = index_of(a[1 - k]);
           const DataRange of_x = data_range(a[k]);
           if (of_x.lo > INT64_MAX) return y;
           const Expr least = ir::index(static_cast<std::int64_t>(of_x.lo));

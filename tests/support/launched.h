@@ -12,9 +12,9 @@
 
 #include <ashlar/interp/interpreter.h>
 
-namespace schedules_test {
+namespace launched {
 
-struct Launched {
+struct How {
   std::vector<std::int64_t> misaligned = {0};  // bytes by which rows miss multiples of a vector, one run for each
   bool races = true;                           // looks for races too
   double relative = 0, absolute = 0;           // of the algorithm's values; 0: its bits
@@ -22,7 +22,7 @@ struct Launched {
 
 // The last argument is the result.
 inline void expect_as_defined(const ashlar::ir::Program& program, const ashlar::ir::Kernel& kernel,
-                              const ashlar::interp::Arguments& given, const Launched& how = {}) {
+                              const ashlar::interp::Arguments& given, const How& how = {}) {
   ashlar::interp::Arguments meant = given;
   ashlar::interp::run_algorithm(program, meant);
   for (const std::int64_t misaligned : how.misaligned) {
@@ -43,4 +43,4 @@ inline ashlar::interp::Array whole_numbers(ashlar::Type t, std::vector<std::int6
   });
 }
 
-}  // namespace schedules_test
+}  // namespace launched
