@@ -34,7 +34,7 @@ class AttentionInTiles {
     queries = o.queries > 0 ? o.queries : in_registers && longer ? 32 : 64;
     keys = o.keys > 0 ? o.keys : in_registers && !longer ? 32 : 64;
     // Of a few queries, those of all heads that share keys are the rows of one product.
-    const std::int64_t most = most_iterations(s, points[2], where).value_or(queries);
+    const std::int64_t most = most_iterations_of(s, points[2], where).value_or(queries);
     if (a.groups > 1 && most * 2 <= queries && a.groups * most <= queries) {
       together = a.groups;
       queries = std::max(power_of_two_from(most), least_rows / power_of_two_from(together));
