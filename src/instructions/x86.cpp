@@ -50,39 +50,46 @@ void needs(Meaning& m, int lanes, Encoding e, const char* evex, Where where) {
 
 enum class First { u8, s8, vectors };
 
+// The instructions of VNNI are functions of words up to LLVM 20, and of bytes and pairs later. Later releases read the older
+// form too.
+std::string as_words(const char* name, const std::string& value, const std::string& type, const std::string& words) {
+  return std::string("%") + name + " = bitcast " + type + " " + value + " to " + words + "\n";
+}
+
 // vpdpbusd's own operands: the accumulator, the unsigned bytes, the signed ones.
 Intrinsic dpbusd(const char* name, int lanes, Encoding e, First first, Where where) {
   known_lanes(name, lanes, e == Encoding::vex, where);
   const std::string l = num(lanes), bytes = "<" + num(4 * lanes) + " x i8>", words = "<" + l + " x i32>";
   const bool vectors = first == First::vectors, vex = e == Encoding::vex;
   const std::string function = vex ? "dpbusd_avx_epi32" : "dpbusd_epi32";
-  return intrinsic((std::string(name) + "_" + l + (vex ? "_vex" : "")).c_str(),
-                   [&](Meaning& m) {
-                     const Type ta = first == First::s8 ? i8 : u8, tb = first == First::s8 ? u8 : i8;
-                     Tensor c = m.accumulate("c", i32, {lanes});
-                     Axis k{"k", 4};
-                     std::string text, in_c_text;
-                     if (vectors) {
-                       Tensor a = m.read("a", ta, {lanes, 4}), b = m.read("b", tb, {lanes, 4});
-                       m.means(c, [&](Var i) { return sum(i32(a(i, k)) * i32(b(i, k)), k).from(c(i)); });
-                       in_c_text = in_c(function, lanes, "{a.ptr}", "{b.ptr}");
-                     } else {
-                       Tensor a = m.read("a", ta, {4}), b = m.read("b", tb, {lanes, 4});
-                       m.means(c, [&](Var i) { return sum(i32(a(k)) * i32(b(i, k)), k).from(c(i)); });
-                       text = broadcast("{a.value}", "<4 x i8>", bytes, lanes);
-                       in_c_text = first == First::u8 ? in_c(function, lanes, "word", "{b.ptr}")
-                                                      : in_c(function, lanes, "{b.ptr}", "word");
-                       in_c_text = word_in_c + in_c_text;
-                     }
-                     const std::string a = vectors ? "{a.value}" : "%all", b = "{b.value}";
-                     const bool swapped = first == First::s8;
-                     text += "{c.result} = call " + words + " @llvm.x86.avx512.vpdpbusd." + bits(lanes) + "(" + words +
-                             " {c.value}, " + bytes + " " + (swapped ? b : a) + ", " + bytes + " " + (swapped ? a : b) + ")";
-                     m.emit(Backend::llvm, text.c_str());
-                     m.emit(Backend::c, in_c_text.c_str());
-                     needs(m, lanes, e, "avx512vnni", where);
-                   },
-                   where);
+  return intrinsic(
+      (std::string(name) + "_" + l + (vex ? "_vex" : "")).c_str(),
+      [&](Meaning& m) {
+        const Type ta = first == First::s8 ? i8 : u8, tb = first == First::s8 ? u8 : i8;
+        Tensor c = m.accumulate("c", i32, {lanes});
+        Axis k{"k", 4};
+        std::string text, in_c_text;
+        if (vectors) {
+          Tensor a = m.read("a", ta, {lanes, 4}), b = m.read("b", tb, {lanes, 4});
+          m.means(c, [&](Var i) { return sum(i32(a(i, k)) * i32(b(i, k)), k).from(c(i)); });
+          in_c_text = in_c(function, lanes, "{a.ptr}", "{b.ptr}");
+        } else {
+          Tensor a = m.read("a", ta, {4}), b = m.read("b", tb, {lanes, 4});
+          m.means(c, [&](Var i) { return sum(i32(a(k)) * i32(b(i, k)), k).from(c(i)); });
+          text = broadcast("{a.value}", "<4 x i8>", bytes, lanes);
+          in_c_text = first == First::u8 ? in_c(function, lanes, "word", "{b.ptr}") : in_c(function, lanes, "{b.ptr}", "word");
+          in_c_text = word_in_c + in_c_text;
+        }
+        const std::string a = vectors ? "{a.value}" : "%all", b = "{b.value}";
+        const bool swapped = first == First::s8;
+        text += as_words("first", swapped ? b : a, bytes, words) + as_words("second", swapped ? a : b, bytes, words);
+        text += "{c.result} = call " + words + " @llvm.x86.avx512.vpdpbusd." + bits(lanes) + "(" + words + " {c.value}, " +
+                words + " %first, " + words + " %second)";
+        m.emit(Backend::llvm, text.c_str());
+        m.emit(Backend::c, in_c_text.c_str());
+        needs(m, lanes, e, "avx512vnni", where);
+      },
+      where);
 }
 
 }  // namespace
@@ -99,20 +106,21 @@ Intrinsic vpdpwssd(int lanes, Encoding e, Where where) {
   const bool vex = e == Encoding::vex;
   known_lanes("vpdpwssd", lanes, vex, where);
   const std::string l = num(lanes), pairs = "<" + num(2 * lanes) + " x i16>", words = "<" + l + " x i32>";
-  return intrinsic(("vpdpwssd_" + l + (vex ? "_vex" : "")).c_str(),
-                   [&](Meaning& m) {
-                     Tensor a = m.read("a", i16, {2}), b = m.read("b", i16, {lanes, 2}), c = m.accumulate("c", i32, {lanes});
-                     Axis k{"k", 2};
-                     m.means(c, [&](Var i) { return sum(i32(a(k)) * i32(b(i, k)), k).from(c(i)); });
-                     const std::string text = broadcast("{a.value}", "<2 x i16>", pairs, lanes) + "{c.result} = call " + words +
-                                              " @llvm.x86.avx512.vpdpwssd." + bits(lanes) + "(" + words + " {c.value}, " +
-                                              pairs + " %all, " + pairs + " {b.value})";
-                     m.emit(Backend::llvm, text.c_str());
-                     m.emit(Backend::c,
-                            (word_in_c + in_c(vex ? "dpwssd_avx_epi32" : "dpwssd_epi32", lanes, "word", "{b.ptr}")).c_str());
-                     needs(m, lanes, e, "avx512vnni", where);
-                   },
-                   where);
+  return intrinsic(
+      ("vpdpwssd_" + l + (vex ? "_vex" : "")).c_str(),
+      [&](Meaning& m) {
+        Tensor a = m.read("a", i16, {2}), b = m.read("b", i16, {lanes, 2}), c = m.accumulate("c", i32, {lanes});
+        Axis k{"k", 2};
+        m.means(c, [&](Var i) { return sum(i32(a(k)) * i32(b(i, k)), k).from(c(i)); });
+        const std::string text = broadcast("{a.value}", "<2 x i16>", pairs, lanes) + as_words("first", "%all", pairs, words) +
+                                 as_words("second", "{b.value}", pairs, words) + "{c.result} = call " + words +
+                                 " @llvm.x86.avx512.vpdpwssd." + bits(lanes) + "(" + words + " {c.value}, " + words +
+                                 " %first, " + words + " %second)";
+        m.emit(Backend::llvm, text.c_str());
+        m.emit(Backend::c, (word_in_c + in_c(vex ? "dpwssd_avx_epi32" : "dpwssd_epi32", lanes, "word", "{b.ptr}")).c_str());
+        needs(m, lanes, e, "avx512vnni", where);
+      },
+      where);
 }
 
 Intrinsic vpmaddwd(int lanes, Type tb, Where where) {

@@ -6,6 +6,7 @@
 #include <ashlar/runtime/vulkan.h>
 
 #include "internal.h"
+#include "marks.h"
 
 static int fail_abi(Call* call, int64_t expected, int64_t found, const char* what) {
   return ashlar_error_record(call->error, ASHLAR_E_ABI, -1, -1, expected, found, "%s: %s is {found}, expected %s{expected}",
@@ -186,6 +187,7 @@ int ashlar_call(const ashlar_abi1_desc* desc, const void* const* arguments, cons
 }
 
 void ashlar_deliver(const ashlar_context* ctx, const ashlar_error* error) {
+  ASHLAR_MARK3(error, error->code, error->argument, error->what);
   /* a context whose size says that it is another one is not read any further */
   ashlar_error* target = ctx == NULL || ctx->size < sizeof *ctx ? ashlar_last_error_slot() : ctx->error;
   if (target != NULL) *target = *error;

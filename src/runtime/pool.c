@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "marks.h"
 #include "system.h"
 
 /* The caller waits longer before it sleeps than workers do: it waits for bodies that run, not for work that may never come. */
@@ -228,6 +229,7 @@ int ashlar_pool_run(void* user, int32_t count, int (*body)(void* closure, int32_
   if (count <= 1 || threads <= 1 || inside || !atomic_compare_exchange_strong(&pool.busy, &idle, true))
     return run_here(count, body, closure);
   start_workers((count < threads ? count : threads) - 1);
+  ASHLAR_MARK2(parallel_begin, count, threads);
   pool.body = body, pool.closure = closure;
   atomic_store(&pool.result, 0);
   atomic_store(&pool.done, 0);
@@ -240,6 +242,7 @@ int ashlar_pool_run(void* user, int32_t count, int (*body)(void* closure, int32_
   run_bodies();
   wait_for_end((uint32_t)count);
   const int result = atomic_load(&pool.result);
+  ASHLAR_MARK1(parallel_end, result);
   atomic_store(&pool.busy, false);
   return result;
 }

@@ -13,6 +13,7 @@
 #include <ashlar/runtime/profile.h>
 
 #include "internal.h"
+#include "marks.h"
 #include "system.h"
 
 enum { kDepth = 64, kPiece = 1024, kPieces = 1024, kNone = -1 };
@@ -124,6 +125,7 @@ static int32_t record_for(Recorder* t, const ashlar_abi1_site* site, int64_t sta
 }
 
 void ashlar_abi1_profile_enter(const ashlar_abi1_site* site) {
+  ASHLAR_MARK4(enter, site->kernel, site->name, site->line, site->kind);
   ask();
   if (!atomic_load_explicit(&profile.on, memory_order_relaxed)) return;
   Recorder* t = this_thread();
@@ -140,6 +142,7 @@ void ashlar_abi1_profile_enter(const ashlar_abi1_site* site) {
 }
 
 void ashlar_abi1_profile_leave(const ashlar_abi1_site* site, int64_t bytes_read, int64_t bytes_written) {
+  ASHLAR_MARK4(leave, site->kernel, site->name, bytes_read, bytes_written);
   Recorder* t = mine;
   if (t == NULL) return;
   int32_t d = t->depth - 1;

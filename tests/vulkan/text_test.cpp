@@ -3,9 +3,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
 
 #include <doctest/doctest.h>
 
+#include <ashlar/ir/placed_text.h>
 #include <ashlar/ir/refusal.h>
 
 #include "tests/golden.h"
@@ -128,6 +132,52 @@ TEST_CASE("a barrier of the warp is one of the subgroup, in execution and in mem
 
 TEST_CASE("the same kernel gives the same words") {
   CHECK(spirv::translate(programs::matmul().k).words == spirv::translate(programs::matmul().k).words);
+}
+
+namespace {
+
+// The text without lines, and with ids in the order in which they occur: %7, %_struct_5.
+std::string without_lines(const std::string& text) {
+  static const std::regex id("%([0-9]+)\\b|_struct_([0-9]+)");
+  std::istringstream in(text);
+  std::string out;
+  std::map<std::string, std::string> numbers;
+  for (std::string line; std::getline(in, line);) {
+    if (has(line, "OpLine ") || has(line, "= OpString ") || has(line, "OpNoLine")) continue;
+    std::string::const_iterator from =
+        line.cbegin() + static_cast<std::ptrdiff_t>(std::min(line.find_first_not_of(' '), line.size()));
+    for (std::smatch found; std::regex_search(from, line.cend(), found, id); from = found.suffix().first) {
+      const std::string number = found[1].matched ? found[1] : found[2];
+      out += found.prefix().str() + "#" + numbers.try_emplace(number, std::to_string(numbers.size())).first->second;
+    }
+    out += std::string(from, line.cend()) + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("lines of the user's are in the module, and change nothing else") {
+  const Where here[] = {
+      Where::current(),  // the first line of the kernel's text, and so on
+      Where::current(), Where::current(), Where::current(), Where::current(), Where::current(), Where::current(),
+      Where::current(), Where::current(), Where::current(), Where::current(), Where::current(), Where::current(),
+  };
+  for (const Builder& b : {programs::elementwise(), programs::transposition(), programs::matmul(), programs::row_softmax()}) {
+    INFO(b.k.name);
+    ir::Kernel k = b.k;
+    ir::place_at_lines(k, here);
+    const spirv::Code code = spirv::translate(k, {.line_tables = true});
+    CHECK(spirv::invalid(code.words) == "");
+    const std::string text = spirv::disassemble(code.words), plain = spirv::disassemble(spirv::translate(k).words);
+    CHECK(has(text, "OpString \"tests/vulkan/text_test.cpp\""));
+    CHECK(has(text, "OpLine "));
+    CHECK(!has(plain, "OpLine "));
+    CHECK(!has(plain, "OpString "));
+    CHECK(without_lines(text) == without_lines(plain));
+    const std::string whole = spirv::disassemble(spirv::translate(k, {.optimize = false, .line_tables = true}).words);
+    CHECK(without_lines(whole) == without_lines(spirv::disassemble(spirv::translate(k, {.optimize = false}).words)));
+  }
 }
 
 TEST_CASE("golden modules") {

@@ -20,10 +20,11 @@
 namespace ashlar::codegen::spirv {
 
 struct Options {
-  bool native_fma = true;  // the device rounds Fma once. Otherwise Fma of f32 is computed in f64, and that of f64 in integers
-  bool optimize = true;    // through SPIRV-Tools
-  bool float16 = false;    // the device computes with f16, keeps its subnormal numbers and rounds to nearest even
-  bool index32 = false;    // index is 32 bits wide; correct for calls that satisfy indices_of_32_bits
+  bool native_fma = true;    // the device rounds Fma once. Otherwise Fma of f32 is computed in f64, and that of f64 in integers
+  bool optimize = true;      // through SPIRV-Tools
+  bool float16 = false;      // the device computes with f16, keeps its subnormal numbers and rounds to nearest even
+  bool line_tables = false;  // OpLine names the user's lines
+  bool index32 = false;      // index is 32 bits wide; correct for calls that satisfy indices_of_32_bits
 };
 
 using Parameter = LaunchParameter;  // of a shader, in this order

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The text of programs and kernels (ir/print.h) line by line, each with the place in the user's sources that it stands for.
-// Joined, the lines are what text() returns.
+// The text of programs, kernels (ir/print.h) and tile kernels (ir/tile.h) line by line, each with the place in the user's
+// sources that it stands for. Joined, the lines are what text() returns.
 //
 //   for (const ir::PlacedLine& l : ir::placed_text(program)) ...     "    for io in (M + 63) / 64     parallel", matmul.cpp:31
 #include <span>
@@ -21,6 +21,7 @@ struct PlacedLine {
 
 std::vector<PlacedLine> placed_text(const Program&);
 std::vector<PlacedLine> placed_text(const Kernel&);
+std::vector<PlacedLine> placed_text(const tile::Kernel&);
 
 // Gives each statement of a kernel the place lines[n], where n is its line in the text, counted from 0. Statements on lines
 // past the end of `lines` keep their places. Back ends that write tables of lines then refer to the text of the kernel.

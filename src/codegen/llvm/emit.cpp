@@ -69,7 +69,7 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target, const Opt
     code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip, options.line_tables).value_or("");
     return code;
   }
-  code.vulkan = vulkan_shaders(kernel, target, options.wide_indices);
+  code.vulkan = vulkan_shaders(kernel, target, options.wide_indices, options.line_tables);
   return code;
 }
 

@@ -18,7 +18,7 @@ struct VulkanCode {
   Expr narrow_if;  // over symbols and strides; empty without `wide`
 };
 // Refused in a build without the back end.
-VulkanCode vulkan_shaders(const ir::Kernel&, const Target&, bool wide_indices);
+VulkanCode vulkan_shaders(const ir::Kernel&, const Target&, bool wide_indices, bool line_tables);
 
 // The entries of the runtime that compiled host code calls, by name; none in such a build.
 std::vector<std::pair<const char*, void (*)()>> vulkan_entries();

@@ -6,7 +6,7 @@
 
 namespace ashlar::codegen {
 
-VulkanCode vulkan_shaders(const ir::Kernel&, const Target&, bool) {
+VulkanCode vulkan_shaders(const ir::Kernel&, const Target&, bool, bool) {
   refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});
 }
 

@@ -5,11 +5,20 @@ namespace ashlar::codegen::spirv {
 
 Function::Function(Module& module) : m(module), first_(module.fresh()), block_(first_) {}
 
+// Nothing may stand between the merge instruction of a block and its branch: both have the line that the first one wrote.
+void Function::add(spv::Op o, std::span<const Word> words) {
+  if (line_ != written_ && line_.file && o != spv::OpPhi) {
+    Module::put(body_, spv::OpLine, {line_.file, line_.line, 0});
+    written_ = line_;
+  }
+  Module::put(body_, o, words);
+}
+
 Ref Function::op(spv::Op o, Ref type, std::span<const Word> operands) {
   const Ref r = m.fresh();
   std::vector<Word> words = {type, r};
   words.insert(words.end(), operands.begin(), operands.end());
-  Module::put(body_, o, words);
+  add(o, words);
   return r;
 }
 
@@ -19,7 +28,7 @@ Ref Function::glsl(Word instruction, Ref type, std::initializer_list<Word> opera
   return op(spv::OpExtInst, type, words);
 }
 
-void Function::effect(spv::Op o, std::initializer_list<Word> operands) { Module::put(body_, o, operands); }
+void Function::effect(spv::Op o, std::initializer_list<Word> operands) { add(o, {operands.begin(), operands.size()}); }
 
 Ref Function::local(Ref pointee) {
   const Ref type = m.pointer(spv::StorageClassFunction, pointee), r = m.fresh();
@@ -30,6 +39,7 @@ Ref Function::local(Ref pointee) {
 void Function::open(Ref label) {
   Module::put(body_, spv::OpLabel, {label});
   block_ = label;
+  written_ = {};
 }
 
 void Function::when(Ref condition, const std::function<void()>& then) {
@@ -83,7 +93,7 @@ void Function::loop(Type type, Ref begin, Ref end, const std::function<void(Ref)
   body(i);
   jump(step);
   open(step);
-  Module::put(body_, spv::OpIAdd, {ty, next, i, m.integer(type, 1)});
+  add(spv::OpIAdd, std::initializer_list<Word>{ty, next, i, m.integer(type, 1)});
   jump(header);
   open(after);
 }

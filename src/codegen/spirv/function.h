@@ -7,6 +7,8 @@
 //   f.when(condition, [&] { c.effect(spv::OpStore, {pointer, sum}); });
 //   f.finish(id);
 //
+// With tables of lines, `at` says which line the instructions from there on stand for.
+//
 // Invariant: `block()` is the label of the block that instructions are being added to, as a later OpPhi needs it.
 #include <functional>
 #include <initializer_list>
@@ -29,6 +31,9 @@ class Function {
   void effect(spv::Op, std::initializer_list<Word> operands);
   Ref local(Ref pointee);  // an OpVariable of the function
 
+  Module::Line at() const { return line_; }
+  void at(Module::Line line) { line_ = line; }
+
   Ref block() const { return block_; }
   void open(Ref label);
   void jump(Ref label) { effect(spv::OpBranch, {label}); }
@@ -42,7 +47,10 @@ class Function {
   void finish(Ref function);  // appends the function to the module
 
  private:
+  void add(spv::Op, std::span<const Word>);  // to the body, with its line
+
   std::vector<Word> variables_, body_;
+  Module::Line line_, written_;  // a block begins without one
   Ref first_ = 0, block_ = 0;
 };
 

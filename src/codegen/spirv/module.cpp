@@ -169,6 +169,18 @@ void Module::decorate(Ref r, spv::Decoration d, std::initializer_list<Word> oper
   if (decorated_.insert(std::move(key)).second) put(decorations_, spv::OpDecorate, words);
 }
 
+Module::Line Module::line(Where where) {
+  const std::string* name = places ? places->file(where) : nullptr;
+  if (!name) return {};
+  const auto [it, first] = files_.try_emplace(*name, 0);
+  if (first) {
+    std::vector<Word> words = {it->second = fresh()};
+    put_text(words, *name);
+    put(strings_, spv::OpString, words);
+  }
+  return {it->second, where.line()};
+}
+
 void Module::name(Ref r, std::string_view text) {
   std::vector<Word> words = {r};
   put_text(words, text);
@@ -205,7 +217,7 @@ std::vector<Word> Module::assemble() const {
   put(out, spv::OpMemoryModel,
       {static_cast<Word>(spv::AddressingModelPhysicalStorageBuffer64),
        static_cast<Word>(vulkan_memory ? spv::MemoryModelVulkan : spv::MemoryModelGLSL450)});
-  for (const auto* part : {&entries_, &modes_, &names_, &decorations_, &globals_, &functions})
+  for (const auto* part : {&entries_, &modes_, &strings_, &names_, &decorations_, &globals_, &functions})
     out.insert(out.end(), part->begin(), part->end());
   return out;
 }

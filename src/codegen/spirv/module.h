@@ -21,6 +21,8 @@
 #include <ashlar/ir/expr.h>
 #include <spirv/unified1/spirv.hpp>
 
+#include "codegen/places.h"
+
 namespace ashlar::codegen::spirv {
 
 using Word = std::uint32_t;
@@ -55,6 +57,15 @@ class Module {
   void extension(const char* name) { extensions_.insert(name); }
   Ref glsl();  // the instruction set GLSL.std.450
   bool uses_float(int bits) const { return bits == 64 ? float64_ : bits == 16 ? float16_ : float32_; }
+
+  // ---- lines of the user's sources, where tables of them are asked for
+  struct Line {
+    Ref file = 0;  // an OpString; 0: none
+    Word line = 0;
+    friend bool operator==(const Line&, const Line&) = default;
+  };
+  const Places* places = nullptr;  // null: no tables
+  Line line(Where);                // of file 0 if the place is not the user's
 
   // ---- types; each asks for the capabilities it needs
   Ref type(Type);         // of a value in a register, at most 4 lanes
@@ -98,8 +109,9 @@ class Module {
   std::set<std::string> extensions_;
   std::map<std::vector<Word>, Ref> known_;
   std::map<Word, Ref> built_ins_;
+  std::map<std::string, Ref, std::less<>> files_;
   std::set<std::vector<Word>> decorated_;
-  std::vector<Word> entries_, modes_, names_, decorations_, globals_;
+  std::vector<Word> entries_, modes_, strings_, names_, decorations_, globals_;
 };
 
 }  // namespace ashlar::codegen::spirv

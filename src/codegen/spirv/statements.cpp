@@ -103,6 +103,8 @@ void Emitter::let(const ir::KLet& s) {
 }
 
 void Emitter::statement(const ir::KStmt& s) {
+  const Module::Line around = c.at(), line = m.line(s.where);
+  if (line.file) c.at(line);
   s.visit([&](const ir::KFor& n) { for_loop(n); },
           [&](const ir::KIf& n) {
             const Ref condition = scalar(n.condition).id;
@@ -115,6 +117,7 @@ void Emitter::statement(const ir::KStmt& s) {
           [](const ir::KPrefetch&) {},  // asks for a cache line, which a shader cannot
           [&](const ir::KSync& n) { synchronize(n); }, [&](const ir::KCall& n) { call(n); },
           [](const ir::KLaunch&) { throw InternalError("spirv: a launch inside a launch"); });
+  c.at(around);
 }
 
 void Emitter::synchronize(const ir::Sync& s) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One module for a kernel, one entry point for a launch: parameters, storage, the body, what the device must offer.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include <ashlar/analysis/narrow_indices.h>
@@ -111,6 +112,7 @@ class Translator {
     m.capability(spv::CapabilityShader);
     m.capability(spv::CapabilityPhysicalStorageBufferAddresses);
     if (!o.index32) m.capability(spv::CapabilityInt64);
+    if (o.line_tables) m.places = &places_.emplace(kernel);
   }
 
   Code run() {
@@ -225,6 +227,7 @@ class Translator {
     entry.folded = (l.block[1] && may_be_split(k, l, 1)) || (l.block[2] && may_be_split(k, l, 2));
 
     Function c(m);
+    c.at(m.line(s.where));
     Emitter e(k, c, offers);
     interface_.clear();
     const Ref push = push_constants(entry);
@@ -454,6 +457,7 @@ class Translator {
   const ir::Kernel& k;
   const Options& options;
   const Offers& offers;
+  std::optional<Places> places_;  // with tables of lines
   Module m;
   std::set<std::string> names_;
   std::set<Ref> interface_;  // of the launch at hand

@@ -44,8 +44,7 @@ void add_llvm(const ir::Kernel& k, const Target& target, json& panes) {
   if (is_kind(target, Device::Kind::vulkan)) kinds.push_back(codegen::Output::spirv);
   const std::vector<std::string> texts = codegen::emit_cached({&variant, 1}, kinds, nullptr, {.line_tables = true});
   if (is_kind(target, Device::Kind::cuda)) panes.push_back(shown("ptx", "PTX", assembly_listing(texts[2])));
-  if (is_kind(target, Device::Kind::vulkan))
-    panes.push_back(shown("spirv", "SPIR-V (no lines in it)", plain_listing(spirv_text(texts[2]))));
+  if (is_kind(target, Device::Kind::vulkan)) panes.push_back(shown("spirv", "SPIR-V", spirv_listing(spirv_text(texts[2]))));
   panes.push_back(shown("llvm", target.is_gpu() ? "LLVM IR of the host" : "LLVM IR", llvm_listing(texts[0])));
   panes.push_back(shown("assembly", target.is_gpu() ? "assembly of the host" : "assembly", assembly_listing(texts[1])));
 }
@@ -66,21 +65,26 @@ void add_c(const ir::Kernel& k, const Target& target, json& panes) {
 
 namespace {
 
-// Of a target with tiles: the tile kernels as text, which are not linked.
-json tiles(const Compilation& c) {
-  std::string text;
-  for (const ir::KStmt* launch : codegen::launches_of(c.kernel))
-    text += (text.empty() ? "" : "\n") + ir::tile::text(*launch->get<ir::KLaunch>().tile);
-  json pane = shown("kernel", "tile kernels", plain_listing(text));
-  pane["places"] = json::array();
-  for (std::size_t k = 0; k < pane["lines"].size(); ++k) pane["places"].push_back(nullptr);
+// Of a target with tiles: the tile kernels as text, whose lines stand for lines of the user's.
+json tiles(const Compilation& c, Sources& sources) {
+  Listing text;
+  json places = json::array();
+  for (const ir::KStmt* launch : codegen::launches_of(c.kernel)) {
+    if (!text.lines.empty()) text.add("", -1), places.push_back(nullptr);
+    for (const ir::PlacedLine& l : ir::placed_text(*launch->get<ir::KLaunch>().tile)) {
+      places.push_back(sources.place(l.where));
+      text.add(l.text, places.back().is_null() ? -1 : static_cast<int>(text.lines.size()));
+    }
+  }
+  json pane = shown("kernel", "tile kernels", std::move(text));
+  pane["places"] = std::move(places);
   return json::array({std::move(pane)});
 }
 
 }  // namespace
 
 json code(const Compilation& c, Sources& sources) {
-  if (c.schedule->target().has_tiles()) return tiles(c);
+  if (c.schedule->target().has_tiles()) return tiles(c, sources);
   json panes = json::array();
   json places = json::array();
   Listing kernel;

@@ -135,9 +135,24 @@ Listing c_listing(std::string_view text, std::string_view file) {
   return pane;
 }
 
-Listing plain_listing(std::string_view text) {
+// ---- SPIR-V: "OpLine %3 17 0" says where the instructions behind it come from, to the end of their block
+Listing spirv_listing(std::string_view text) {
   Listing pane;
-  each_line(text, [&](std::string_view line) { pane.add(line, -1); });
+  int of = -1;
+  each_line(text, [&](std::string_view line) {
+    const std::string_view what = trimmed(line);
+    if (what.starts_with("OpLine ")) {
+      const std::string_view rest = what.substr(7);
+      const std::size_t space = rest.find(' ');
+      of = space == std::string_view::npos ? -1 : number(rest.substr(space + 1)).value_or(0) - 1;
+      return;
+    }
+    if (what.starts_with("OpNoLine")) of = -1;
+    if (what.starts_with("OpNoLine") || what.find("= OpString ") != std::string_view::npos) return;
+    const bool begins = what.find("= OpLabel") != std::string_view::npos || what.starts_with("OpFunctionEnd");
+    if (begins) of = -1;
+    pane.add(line, begins ? -1 : of);
+  });
   return pane;
 }
 

@@ -19,6 +19,6 @@ struct Listing {
 Listing llvm_listing(std::string_view text);                      // by !dbg
 Listing assembly_listing(std::string_view text);                  // of a processor, or PTX; by .loc
 Listing c_listing(std::string_view text, std::string_view file);  // by #line of this file
-Listing plain_listing(std::string_view text);                     // a text without a table
+Listing spirv_listing(std::string_view text);                     // by OpLine
 
 }  // namespace ashlar::generator::view

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The printed form of tile kernels. Values have numbers in the order in which they are defined, whatever their ids are.
 #include <map>
+#include <utility>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/placed_text.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/ir/text.h>
 #include <ashlar/ir/tile.h>
@@ -21,8 +23,9 @@ struct Writer {
   const Kernel& k;
   std::map<Id, std::string> names = {};
   std::size_t defined = 0;
-  std::string out = {};
+  std::vector<PlacedLine> lines = {};
   int depth = 0;
+  Where at = {};  // of the statement that is written
 
   std::string name(Id id) const {
     const auto it = names.find(id);
@@ -50,7 +53,7 @@ struct Writer {
     for (const Hint& h : list) s += (s.empty() ? ", hints: " : ", ") + ir::text(h);
     return s;
   }
-  void line(const std::string& s) { out += std::string(static_cast<std::size_t>(depth) * 2, ' ') + s + "\n"; }
+  void line(const std::string& s) { lines.push_back({std::string(static_cast<std::size_t>(depth) * 2, ' ') + s, at}); }
 
   std::string show(const Extent& e) const { return e.parameter ? name(e.parameter) : std::to_string(e.constant); }
   std::string show(const std::vector<Extent>& list) const {
@@ -106,6 +109,7 @@ struct Writer {
   }
 
   void statement(const Stmt& s) {
+    const Where around = std::exchange(at, s.where);
     s.visit(
         [&](const Constant& n) { one(s, ir::text(n.value)); }, [&](const Iota&) { one(s, "iota"); },
         [&](const BlockIndex& n) { one(s, std::string("block_") + "xyz"[n.axis]); },
@@ -139,6 +143,7 @@ struct Writer {
                name(n.mask) + " " + name(n.value));
         },
         [&](const For& n) { loop(s, n); });
+    at = around;
   }
   void combining(const Stmt& s, const std::string& what, const std::vector<Id>& values, int dimension,
                  const std::vector<Value>& identity, const Region& combine) {
@@ -149,7 +154,7 @@ struct Writer {
     region(combine);
   }
 
-  std::string run() {
+  std::vector<PlacedLine> run() {
     std::string parameters;
     for (const Parameter& p : k.parameters) {
       names[p.id] = p.name;
@@ -168,12 +173,18 @@ struct Writer {
            (v.extents.empty() ? "" : " as [" + show(v.extents) + "]") + (v.outside == Outside::zero ? ", zero outside" : ""));
     --depth;
     body(k.body);
-    return out;
+    return std::move(lines);
   }
 };
 
 }  // namespace
 
-std::string text(const Kernel& k) { return Writer{k}.run(); }
+std::string text(const Kernel& k) {
+  std::string all;
+  for (const PlacedLine& l : placed_text(k)) all += l.text + "\n";
+  return all;
+}
 
 }  // namespace ashlar::ir::tile
+
+std::vector<ashlar::ir::PlacedLine> ashlar::ir::placed_text(const tile::Kernel& k) { return tile::Writer{k}.run(); }

@@ -457,7 +457,7 @@ void BlockLowering::block(const Stmt& s) {
   const bool apart_from_init = c.stage->scatters() || c.stage->atomic;
   if ((own.piece != ir::Piece::whole && !apart_from_init) || own.stores != ir::Stores::all)
     refuse("tiles", "stages that are computed in one piece", c.stage->name + ", whose init or components stand apart", s.where);
-  b_.at(c.where);
+  b_.at(c.stage->where);
   done_.clear();
   if (c.stage->scatters() && own.piece == ir::Piece::update) return scatter_terms();
   const bool around = std::exchange(

@@ -122,6 +122,11 @@ def expect(found, expected, what):
     assert found == expected, f"{what}: expected {expected!r}, found {found!r}"
 
 
+def picture(browser, folder, name):
+    if folder:
+        (folder / f"{name}.png").write_bytes(base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"]))
+
+
 def look_at(browser, page, pictures, scheme):
     name = page.stem
     browser.open(page.as_uri(), scheme)
@@ -134,9 +139,7 @@ def look_at(browser, page, pictures, scheme):
         browser.key(str(number))
         expect(browser.evaluate("document.querySelector('.pane.shown').id"), "pane-" + pane, f"{name}: key {number}")
         expect(browser.evaluate("location.hash.slice(1).split('/')[0]"), pane, f"{name}: the address")
-        if pictures:
-            shot = browser.call("Page.captureScreenshot", format="png")
-            (pictures / f"{name}-{pane}-{scheme}.png").write_bytes(base64.b64decode(shot["data"]))
+        picture(browser, pictures, f"{name}-{pane}-{scheme}")
     expect(count("#pane-program .node"), browser.evaluate("data.graph.nodes.length"), f"{name}: nodes")
     browser.key("d")
     assert browser.evaluate("document.documentElement.dataset.theme") != scheme, f"{name}: d changes the theme"
@@ -162,7 +165,8 @@ def steps(browser, name, panes, count):
 
 def code(browser, name, panes):
     browser.key(str(panes.index("code") + 1))
-    pane = "ptx" if browser.evaluate("data.code.some(c => c.name === 'ptx')") else "assembly"
+    names = browser.evaluate("data.code.map(c => c.name)")
+    pane = next((n for n in ("ptx", "spirv", "assembly") if n in names), "kernel")
     line = browser.evaluate(f"(() => {{ const of = data.code.find(c => c.name === {pane!r}).of; return data.code[0].of.findIndex(k => k > 5 && of.includes(k)); }})()")
     assert line > 0, f"{name}: no line of the kernel is in {pane}"
     browser.evaluate(f"codePane.columns.get('kernel').text.rows[{line}].id = 'wanted'")
@@ -174,6 +178,15 @@ def code(browser, name, panes):
     browser.key("ArrowDown")
     browser.click("#back")
     expect(browser.evaluate("codePane.line"), line, f"{name}: back from {pane}")
+    if browser.evaluate(f"Boolean(data.code[0].places[{line}] && codePane.columns.get('source').text)"):
+        marked = browser.evaluate("codePane.columns.get('source').text.rows.findIndex(r => r.classList.contains('mark')) + 1")
+        expect(marked, browser.evaluate(f"data.code[0].places[{line}][1]"), f"{name}: the user's line of line {line}")
+        if pane in ("kernel", "spirv"):  # and back, from the user's line
+            browser.evaluate("codePane.columns.get('source').text.rows.find(r => r.classList.contains('mark')).id = 'user'")
+            browser.key("Escape")
+            browser.click("#user")
+            marked = browser.evaluate(f"codePane.columns.get({pane!r}).text.rows.filter(r => r.classList.contains('mark')).length")
+            assert marked > 0, f"{name}: the user's line marks none of {pane}"
     browser.click("#pane-code .controls label:last-child input")
 
 
@@ -201,12 +214,59 @@ def run(browser, name, panes):
         expect(browser.evaluate("runPane.playing"), False, f"{name}: it stops")
 
 
+def profile(browser, name, panes, folder, recorded, pictures):
+    browser.key(str(panes.index("profile") + 1))
+    said = "document.getElementById('trace-says').textContent"
+    assert "ASHLAR_PROFILE" in browser.evaluate(said), f"{name}: no word on how to record"
+
+    def opens(path):
+        before = browser.evaluate(said)
+        root = browser.call("DOM.getDocument")["root"]["nodeId"]
+        node = browser.call("DOM.querySelector", nodeId=root, selector="#trace")["nodeId"]
+        browser.call("DOM.setFileInputFiles", files=[str(path)], nodeId=node)
+        for _ in range(100):
+            if browser.evaluate(said) != before:
+                return browser.evaluate(said)
+            time.sleep(0.05)
+        raise AssertionError(f"{name}: {path} was opened, and nothing was said")
+
+    function = browser.evaluate("data.function")
+    for text, message in (("[1,", "not JSON"), ("{}", "it has no traceEvents"), ('{"traceEvents": []}', "it has no event of a kernel"),
+                          (json.dumps({"traceEvents": [{"ph": "X", "cat": "call", "name": "g", "ts": 0, "dur": 1, "args": {"kernel": "g"}}]}),
+                           f"it has no call of {function}, only of g")):
+        wrong = pathlib.Path(folder) / f"wrong{len(message)}.json"
+        wrong.write_text(text)
+        assert f"{wrong.name}: {message}" in opens(wrong), f"{name}: {browser.evaluate(said)}"
+    trace = json.loads(recorded.read_text())["traceEvents"] if recorded else []
+    trace = [e for e in trace if e["ph"] == "X" and e["args"]["kernel"] == function]
+    if not trace:
+        return  # another page's
+    calls = [e for e in trace if e["cat"] == "call"]
+    assert f"{recorded.name}: {len(calls)} calls" in opens(recorded), f"{name}: {browser.evaluate(said)}"
+    stages = {(e["name"], e["args"]["line"], e["cat"] == "inside") for e in trace if e["cat"] != "call"}
+    expect(browser.evaluate("document.querySelectorAll('.profile tbody tr').length"), len(stages), f"{name}: rows of the table")
+    browser.key("End")
+    call = max(calls, key=lambda e: e["ts"])
+    within = [e for e in trace if e["ts"] < call["ts"] + call["dur"] and e["ts"] + e["dur"] > call["ts"]]
+    expect(browser.evaluate("document.querySelectorAll('#timeline .event').length"), len(within), f"{name}: events of the last call")
+    time_of = sum(e["dur"] for e in trace if e["cat"] in ("stage", "inside"))
+    found = browser.evaluate("profilePane.rows.reduce((s, r) => s + r.time, 0)")
+    assert abs(found - time_of) < 1e-6 * max(1, time_of), f"{name}: {found} microseconds in the table, {time_of} in the trace"
+    browser.click(".profile tbody tr:first-child td:first-child")  # a stage marks its bars and its line
+    assert browser.evaluate("document.querySelectorAll('#timeline .event.chosen').length") > 0, f"{name}: a stage marks its bars"
+    line = browser.evaluate("profilePane.rows[0].line.split(':')[1]")
+    expect(browser.evaluate("document.querySelector('#pane-profile .text .mark').dataset.n"), line, f"{name}: a stage marks its line")
+    picture(browser, pictures, f"{name}-recorded-{browser.evaluate('document.documentElement.dataset.theme')}")
+    browser.key("Home")
+    expect(browser.evaluate("profilePane.call"), 0, f"{name}: Home")
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--browser", required=True)
     parser.add_argument("--tool", action="append", default=[])
     parser.add_argument("--page", type=pathlib.Path, action="append", default=[], help="one that is there already")
+    parser.add_argument("--profiled", type=pathlib.Path, help="a program that records calls of stages, a kernel of the tool recorded")
     parser.add_argument("--pictures", type=pathlib.Path)
     arguments = parser.parse_args()
     if not arguments.browser:
@@ -214,6 +274,7 @@ def main():
         return 77
     tools = dict(t.split("=", 1) for t in arguments.tool)
     wanted = [("viewed", "ring", "x86-64-v3", 0), ("viewed", "transposed", "cuda-sm_80", 0), ("viewed", "refused", "x86-64", 1),
+              ("viewed", "transposed", "vulkan", 0), ("viewed", "lengths", "cuda-tile-sm_80", 0), ("recorded", "stages", "x86-64-v3", 0),
               ("matmul", "matmul_bias", "x86-64-v3", 0)]
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
@@ -222,10 +283,17 @@ def main():
         for tool, name, target, code_expected in wanted:
             if tool not in tools:
                 continue
-            made = subprocess.run([tools[tool], "-g", name, "-e", "html", "-o", folder, "--quiet", "target=" + target], capture_output=True, text=True, check=False)
+            pages.append(pathlib.Path(folder) / f"{name}-{target}.html")
+            made = subprocess.run([tools[tool], "-g", name, "-e", f"html={pages[-1]}", "-o", folder, "--quiet", "target=" + target], capture_output=True, text=True, check=False)
+            if target == "vulkan" and "ASHLAR_VULKAN" in made.stderr:  # a build without it
+                pages.pop()
+                continue
             expect(made.returncode, code_expected, f"{name}: {made.stderr}")
-            pages.append(pathlib.Path(folder) / f"{name}.html")
             assert tool != "matmul" or pages[-1].stat().st_size <= MOST_BYTES, f"{name}: {pages[-1].stat().st_size} bytes"
+        recorded = None
+        if arguments.profiled:
+            recorded = pathlib.Path(folder) / "trace.json"
+            subprocess.run([arguments.profiled, "repeat", "3"], env={**os.environ, "ASHLAR_PROFILE": str(recorded)}, check=True, stdout=subprocess.DEVNULL)
         browser = Browser(arguments.browser, folder)
         try:
             for page in pages:
@@ -235,6 +303,8 @@ def main():
                     if "code" in panes:
                         code(browser, page.stem, panes)
                     run(browser, page.stem, panes)
+                    if "profile" in panes:
+                        profile(browser, page.stem, panes, folder, recorded, arguments.pictures)
                     if "refusal" in panes:
                         browser.key(str(panes.index("refusal") + 1))
                         expect(count("#drawing .iteration.one, #drawing .iteration.two"), 2, "the iterations of the refusal")

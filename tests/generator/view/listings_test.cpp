@@ -37,3 +37,23 @@ TEST_CASE("listings: C by #line of the file that is asked for") {
   CHECK(l.lines == std::vector<std::string>{"a;", "b;", "c;", "d;"});
   CHECK(l.of == std::vector<int>{-1, 6, 6, -1});
 }
+
+TEST_CASE("listings: SPIR-V by OpLine, to the end of a block") {
+  const Listing l = spirv_listing(
+      "          %3 = OpString \"k.cpp\"\n"
+      "         %sum = OpFunction %void None %4\n"
+      "          %5 = OpLabel\n"
+      "               OpLine %3 7 0\n"
+      "          %6 = OpIAdd %int %1 %2\n"
+      "               OpBranch %7\n"
+      "          %7 = OpLabel\n"
+      "          %8 = OpIAdd %int %6 %2\n"
+      "               OpLine %3 9 0\n"
+      "               OpStore %9 %8\n"
+      "               OpNoLine\n"
+      "               OpReturn\n"
+      "               OpFunctionEnd\n");
+  CHECK(l.lines.size() == 9);
+  CHECK(l.lines[2] == "          %6 = OpIAdd %int %1 %2");
+  CHECK(l.of == std::vector<int>{-1, -1, 6, 6, -1, -1, 8, -1, -1});
+}

@@ -9,8 +9,10 @@
 #include <sstream>
 
 #include <ashlar/ashlar.h>
+#include <ashlar/codegen/launches.h>
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
+#include <ashlar/ir/tile.h>
 #include <ashlar/schedule/step.h>
 #include <nlohmann/json.hpp>
 
@@ -81,6 +83,21 @@ struct OnDevice : Generator {
   void schedule(Schedule& s) override {
     auto [b, t] = s[y].split(s[y].spatial<1>()[0], 4);
     s[y].bind(b, gpu::block_x).bind(t, gpu::thread_x);
+  }
+};
+
+struct OnTiles : Generator {
+  Symbol M{"M"};
+  Input x{"x", f32, {M, 64}};
+  Output y{"y", f32, {M}};
+  static constexpr int sum_line = __LINE__ + 3;
+  void algorithm() override {
+    Axis k{"k", 64};
+    y = compute("y", {{"i", M}}, [&](Var i) { return sum(x(i, k) * 2, k); });
+  }
+  void schedule(Schedule& s) override {
+    auto [io, ii] = s[y].split(s[y].spatial<1>()[0], 16);
+    s[y].bind(io, gpu::block_x).as_tile(ii, s[y].reduction());
   }
 };
 
@@ -248,6 +265,50 @@ TEST_CASE("view: a line of the code has the line of the kernel that it came from
   }
   for (const json& line : named(code, "llvm")["lines"]) CHECK(line.get<std::string>().find("!dbg") == std::string::npos);
 #endif
+}
+
+#ifdef ASHLAR_TEST_VULKAN
+TEST_CASE("view: a line of SPIR-V has the line of the kernel that it came from") {
+  const auto s = shown<OnDevice>("device", "vulkan");
+  const json &kernel = named(s->data["code"], "kernel"), &spirv = named(s->data["code"], "spirv");
+  CHECK(spirv["title"] == "SPIR-V");
+  REQUIRE(spirv["lines"].size() == spirv["of"].size());
+  int products = 0, stores = 0;
+  for (std::size_t k = 0; k < spirv["lines"].size(); ++k) {
+    const std::string line = spirv["lines"][k];
+    CHECK(line.find("OpLine") == std::string::npos);
+    CHECK(line.find("OpString") == std::string::npos);
+    const bool product = line.find("OpFMul") != std::string::npos, store = line.find("OpStore") != std::string::npos;
+    if (!product && !store) continue;
+    products += product, stores += store;
+    REQUIRE(spirv["of"][k] >= 0);
+    CHECK(kernel["lines"][spirv["of"][k].get<std::size_t>()].get<std::string>().find("y[") != std::string::npos);
+  }
+  CHECK(products >= 1);
+  CHECK(stores >= 1);
+}
+#endif
+
+TEST_CASE("view: a line of a tile kernel has the user's line") {
+  const auto s = shown<OnTiles>("on_tiles", "cuda-tile-sm_80");
+  const json& kernel = named(s->data["code"], "kernel");
+  std::string text;
+  for (const json& line : kernel["lines"]) text += line.get<std::string>() + "\n";
+  std::string expected;
+  for (const ir::KStmt* launch : codegen::launches_of(s->compilation.kernel))
+    expected += (expected.empty() ? "" : "\n") + ir::tile::text(*launch->get<ir::KLaunch>().tile);
+  CHECK(text == expected);
+  REQUIRE(kernel["places"].size() == kernel["lines"].size());
+  REQUIRE(kernel["of"].size() == kernel["lines"].size());
+  int reductions = 0;
+  for (std::size_t k = 0; k < kernel["lines"].size(); ++k) {
+    CHECK(kernel["of"][k] == (kernel["places"][k].is_null() ? -1 : static_cast<int>(k)));
+    if (kernel["lines"][k].get<std::string>().find("= reduce ") == std::string::npos) continue;
+    ++reductions;
+    REQUIRE(kernel["places"][k].is_array());
+    CHECK(kernel["places"][k][1] == OnTiles::sum_line);
+  }
+  CHECK(reductions >= 1);
 }
 
 TEST_CASE("view: the run has each point that the interpreter computes, lanes of a vector at one moment") {

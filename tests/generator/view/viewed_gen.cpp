@@ -1,4 +1,4 @@
-// What the browser test looks at: a ring of rows, a kernel for a device with shared memory, a refusal.
+// What the browser test looks at: a ring of rows, a kernel for a device with shared memory, one for tiles, a refusal.
 #include "tests/generator/formulas.h"
 
 using namespace ashlar;
@@ -36,6 +36,19 @@ class Transposed : public Generator {
   }
 };
 ASHLAR_GENERATOR(Transposed, "transposed");
+
+class Lengths : public Generator {  // the default schedule, also with tiles
+ public:
+  Symbol M{"M"}, N{"N"};
+  Input x{"x", f32, {M, N}};
+  Output y{"y", f32, {M}};
+  void algorithm() override {
+    Axis k{"k", N};
+    const Tensor total = compute("total", {M}, [&](Var i) { return sum(x(i, k) * x(i, k), k); });
+    y = compute("y", {M}, [&](Var i) { return sqrt(total(i)); });
+  }
+};
+ASHLAR_GENERATOR(Lengths, "lengths");
 
 class Refused : public formulas::RowSums {
  public:
