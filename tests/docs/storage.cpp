@@ -1,6 +1,4 @@
 // Examples of the steps about memory: copies, scopes, layouts, and what is asked of caches.
-#include <ashlar/schedule/stages.h>
-
 #include "examples.h"
 #include "programs.h"
 
@@ -22,17 +20,16 @@ Group storage() {
          (void)A;
          REFUSED(s.cache_read(C, {C}, Scope::global));
        })});
-  add({"cache_terms", "cache_terms(s, source, reader, scope)",
+  add({"cache_terms", "s.cache_terms(source, reader, scope)",
        "A new stage holds what the reader reads of the source, by the reader's own variables. So the elements of a tile of the "
-       "reader are a tile too, for `tensorize` and `Scope::fragment`, however far apart they are in the source. "
-       "(`ashlar/schedule/stages.h`)",
+       "reader are a tile too, for `tensorize` and `Scope::fragment`, however far apart they are in the source.",
        "The reader has one read of the source, whose indices do not depend on data. An index that is a sum of multiples of "
        "variables becomes these variables; any other stays as it is.",
        on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &x = p.x, &y = p.y;
-         cache_terms(s, x, s[a], Scope::global);
+         s.cache_terms(x, s[a], Scope::global);
          show.after();
-         REFUSED(cache_terms(s, a, s[y], Scope::global));
+         REFUSED(s.cache_terms(a, s[y], Scope::global));
        })});
   add({"cache_write", "s.cache_write(stage, scope)",
        "Moves the computation to a new stage, from which the old one copies. Accumulators can then be in registers, and "

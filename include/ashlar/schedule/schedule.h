@@ -392,6 +392,11 @@ class Schedule {  // the schedule of a program; a value: copies are deep
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Where = Where::current());  // a copy
   // The same; the copy holds `fill` where the source has no element, so readers may read past the end.
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Operand fill, Where = Where::current());
+  // A stage with what one reader reads of the source, by the reader's own variables: x_terms[i, k] = x[2 * i + k]. Then the
+  // elements of a tile of the reader are a tile too, for tensorize and Scope::fragment, however far apart they are in the
+  // source. The reader has one read of the source, whose indices do not depend on data. An index that is a sum of multiples of
+  // variables becomes these variables; any other stays as it is.
+  Stage cache_terms(StageRef source, StageRef reader, Scope, Where = Where::current());
   Stage cache_write(StageRef, Scope, Where = Where::current());  // a new stage computes, and the old one copies from it
   // A condition over symbols that proofs may use from here on. The entry checks it and refuses calls that break it.
   void assume(Operand condition, Where = Where::current());

@@ -16,11 +16,4 @@ Stage stage_of(Schedule&, ir::Id stage, Where = Where::current());
 Tensor tensor_of(Schedule&, ir::Id buffer, Where = Where::current());
 std::vector<Stage> stages(Schedule&, Where = Where::current());
 
-// A stage with what one reader reads of the source, by the reader's own variables: x_terms[i, k] = x[2 * i + k]. Then the
-// elements of a tile of the reader are a tile too, for tensorize and Scope::fragment, however far apart they are in the source.
-// The reader has one read of the source, whose indices do not depend on data. An index that is a sum of multiples of variables
-// becomes these variables; any other stays as it is.
-Stage cache_terms(Schedule&, const Tensor& source, const Stage& reader, Scope, Where = Where::current());
-Stage cache_terms(Schedule&, const Stage& source, const Stage& reader, Scope, Where = Where::current());
-
 }  // namespace ashlar

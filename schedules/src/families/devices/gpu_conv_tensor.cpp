@@ -185,7 +185,7 @@ class OnTensorCores {
 
   void fragments(const Stage& x, const Stage& w, const Loop& at) {
     const Stage left =
-        strides() ? cache_terms(s, x, sums, Scope::fragment, where) : s.cache_read(x, {sums}, Scope::fragment, where);
+        strides() ? s.cache_terms(x, sums, Scope::fragment, where) : s.cache_read(x, {sums}, Scope::fragment, where);
     // The loops of left: n, image, c, with strides n, (point, tap) of each dimension, c; or c behind n.
     std::size_t column = strides() ? 2 * p.rank() - 1 : p.rank(), channel = strides() ? 2 * p.rank() + 1 : p.rank() + 1;
     if (!p.channels_last) ++column, channel = 1;

@@ -9,8 +9,9 @@
 // An index that is no sum of multiples of variables stays an index of the stage. The stage is computed just before the reader;
 // compute_at places it. Legality: COVER, with the reads of all stages.
 #include <ashlar/analysis/reads.h>
-#include <ashlar/schedule/stages.h>
+#include <ashlar/schedule/schedule.h>
 
+#include "schedule/legality/legality.h"
 #include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 #include "schedule/primitives/storage/storage.h"
@@ -124,8 +125,8 @@ void apply_cache_terms(Context& c) {
 }
 
 std::string line_of_cache_terms(CppCall& w, const Step& s) {
-  return "cache_terms(" + w.schedule() + ", " + w.buffer_ref(s.args[0].id) + ", " + w.stage(s.args[2].id) + ", " +
-         scope_text(s.args[1]) + ")";
+  const std::string reader = w.stage_ref(s.args[2].id), source = w.buffer_ref(s.args[0].id);
+  return w.schedule() + ".cache_terms(" + source + ", " + reader + ", " + scope_text(s.args[1]) + ")";
 }
 
 bool draw_cache_terms(Draw& d) {
@@ -154,31 +155,14 @@ extern constexpr Primitive cache_terms_primitive{
 
 namespace ashlar {
 
-namespace {
+using schedule::Arg;
 
-Stage terms_of_buffer(Schedule& s, ir::Id buffer, const Stage& reader, const Scope& scope, Where where) {
-  using schedule::Arg;
-  schedule::Step step;
-  step.primitive = "cache_terms";
-  step.args = {Arg::buffer(buffer), Arg::place(scope), Arg::stage(s[StageAt(reader, where)].id())};
-  step.where = where;
-  return stage_of(s, detail::ScheduleState::of(s).apply(std::move(step))[0], where);
-}
-
-}  // namespace
-
-Stage cache_terms(Schedule& s, const Tensor& source, const Stage& reader, Scope scope, Where where) {
-  const detail::ScheduleState& state = detail::ScheduleState::of(s);
-  state.require_here("cache_terms", where);
-  const auto at = state.buffer_of.find(source.id());
-  if (at == state.buffer_of.end())
-    refuse("cache_terms", "a tensor of this program",
-           source.empty() ? "an empty Tensor, which was given no value" : "one that no output needs", where);
-  return terms_of_buffer(s, at->second, reader, scope, where);
-}
-Stage cache_terms(Schedule& s, const Stage& source, const Stage& reader, Scope scope, Where where) {
-  const ir::Id stage = s[StageAt(source, where)].id();
-  return terms_of_buffer(s, s.scheduled().program.stage(stage).buffers.front(), reader, scope, where);
+Stage Schedule::cache_terms(StageRef source, StageRef reader, Scope scope, Where w) {
+  const Stage any(0, state_);
+  const ir::Id from = Stage::buffer_of(*state_, source, "cache_terms", w);
+  return Stage(any.apply(schedule::cache_terms_primitive,
+                         {Arg::buffer(from), Arg::place(scope), Arg::stage(stage_of(reader, "cache_terms", w))}, w)[0],
+               state_);
 }
 
 }  // namespace ashlar
