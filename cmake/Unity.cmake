@@ -6,8 +6,8 @@
 #   archive only where it is missing, or that has options or definitions of its own. BYTES is how much source a unit has at
 #   most: more for files that include much, as LLVM's headers.
 # ashlar_unity(<target> TESTS ...)
-#   The same, folder by folder, for files that declare nothing to others: each gets a namespace of its own in the unit, behind what all of them
-#   include, but for those that open a namespace themselves.
+#   The same, folder by folder, for files that declare nothing to others: each gets a namespace of its own in the unit, behind
+#   what all of them include, but for those that open a namespace themselves.
 include_guard(GLOBAL)
 set(ASHLAR_UNITY_BYTES 300000)  # of source in a unit at most, about: 10 to 25 seconds of a compiler, 1 GB of memory
 set(ASHLAR_UNITY_TESTS_BYTES 70000)
