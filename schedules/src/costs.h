@@ -85,6 +85,8 @@ constexpr std::int64_t longest_row = 8;      // elements, at a constant stride (
 constexpr double dear_choice = 8;            // operations of values that are selected by their position in a point
 constexpr double dear_arms = 2;              // operations in the arms of such a select
 constexpr std::int64_t vectors_of_sums = 4;  // of a tile
+// Elements that one copy shuffles. LLVM takes seconds for more, and minutes for some: 192 bytes with AVX2.
+constexpr std::int64_t widest_shuffle = 96, widest_shuffle_of_powers = 128, widest_shuffle_of_avx512 = 320;
 }  // namespace pixels
 namespace phases {
 constexpr std::int64_t most_phases = 8;

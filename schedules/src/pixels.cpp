@@ -9,6 +9,7 @@
 //
 // Lanes at arbitrary places, x(row(i), c), would be gathered in either form, so these stay vectors of the values of one point.
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <numeric>
 
@@ -119,6 +120,16 @@ bool apart(const Draft& d, const ir::Stage& s, const Dims& dims) {
   });
 }
 
+// How many points of these values a copy may shuffle, at most `points`.
+std::int64_t points_shuffled(const Draft& d, const Dims& dims, std::int64_t points) {
+  const bool power = std::has_single_bit(static_cast<std::uint64_t>(dims.channels));
+  const std::int64_t widest = d.s.target().has("avx512bw") ? widest_shuffle_of_avx512
+                              : power                      ? widest_shuffle_of_powers
+                                                           : widest_shuffle;
+  while (points > 2 && points * dims.channels > widest) points /= 2;
+  return points;
+}
+
 }  // namespace
 
 bool reads_neighbors(const Draft& d, const ir::Stage& s) {
@@ -150,6 +161,7 @@ std::optional<Tile> tile_of_pixels(const Draft& d, const ir::Stage& s) {
   } else if (apart(d, s, *dims)) {
     t.apart = true;
     if (s.is_reduction() && 4 * dims->channels <= d.s.target().vector_registers()) t.pixels_by = 2 * lanes;
+    t.pixels_by = points_shuffled(d, *dims, t.pixels_by);
   } else {
     return {};
   }
