@@ -56,6 +56,10 @@ def cases(arguments):
         for type_ in ("bf16", "f16"):
             narrow = ["type=" + type_, "padding=1", "layout=nhwc", "C=64", "O=64"]
             yield f"conv2d {type_}, nhwc, 64 channels", ops, "conv2d", narrow, chip
+        yield "conv2d bf16, nhwc, strides", ops, "conv2d", ["type=bf16", "padding=1", "layout=nhwc", "C=64", "O=64", "stride=2"], chip
+        yield "conv2d bf16, nhwc, groups", ops, "conv2d", ["type=bf16", "padding=1", "layout=nhwc", "C=64", "O=64", "groups=2"], chip
+        yield "conv2d bf16, nchw, 64 channels", ops, "conv2d", ["type=bf16", "padding=1", "C=64", "O=64"], chip
+        yield "conv1d bf16, nwc, 64 channels", ops, "conv1d", ["type=bf16", "padding=1", "layout=nwc", "C=64", "O=64"], chip
         yield "reduction f32", ops, "reduce_sum", ["type=f32", "shape=N", "axes=all"], chip
 
 

@@ -243,6 +243,27 @@ TEST_CASE("the default schedule computes attention in one launch where tensor co
   CHECK_FALSE(chosen({"bf16"}, "cuda-sm_80", {.tensor_cores = false}));
 }
 
+TEST_CASE("attention without tensor cores is products and rows") {
+  for (const Kind& kind : {Kind{"f32", f32}, Kind{"causal", bf16, 64, 64, 1, ops::Causal::last}}) {
+    CAPTURE(kind.name);
+    Scheduled op(kind);
+    const std::string text = schedule_by_default(op.s, {.tensor_cores = false}).text();
+    CHECK(text.find("no families for devices") == std::string::npos);
+    CHECK(text.find("gpu_matmul") != std::string::npos);
+    CHECK(text.find("gpu_rows") != std::string::npos);
+    schedule::finish(op.s.scheduled(), op.s.target());
+    const ir::Kernel kernel = lower(op.s.scheduled().program, options_for(op.s.target()));
+    interp::Arguments given;
+    for (const auto& [n, seed] : {std::pair{40, 1u}, {45, 2u}, {45, 3u}})
+      given.emplace_back(numbers(kind.type, {1, 1, n, 64}, seed));
+    given.emplace_back(interp::Array::zeros(kind.type, {1, 1, 40, 64}));
+    interp::Arguments meant = given;
+    interp::run_algorithm(op.built.program, meant);
+    REQUIRE_NOTHROW(interp::run(kernel, given, {}));
+    CHECK(interp::difference(given.back().array, meant.back().array, 4e-3, 1e-3) == "");
+  }
+}
+
 TEST_CASE("gpu_attention refuses what it does not compute") {
   const std::string form = "an attention of f16 or bf16, with queries and values of 1 to 256 elements";
   CHECK(Scheduled({"f32", f32}).refusal() == form + ", found attention");

@@ -116,7 +116,8 @@ std::map<ir::Id, std::vector<Stage>> read_often(const Schedule& s, const std::ve
     const ir::Buffer& b = s.scheduled().program.buffer(id);
     if (readers.size() < 2 || readers.size() > 3 || !(b.scope == Scope::global) || b.role == ir::Role::constant) continue;
     Expr length = b.extents.empty() ? Expr() : b.extents.back();
-    if (length.empty() && b.stage) length = s.scheduled().program.stage(b.stage).iters.back().end;
+    if (length.empty() && b.stage && b.rank > 0)
+      length = s.scheduled().program.stage(b.stage).iters[static_cast<std::size_t>(b.rank) - 1].end;
     const auto most = length.empty() ? std::nullopt : analysis::constant_max(length, facts);
     if (!most || *most * b.type.bytes() * rows > left) continue;
     left -= *most * b.type.bytes() * rows;
