@@ -50,6 +50,7 @@ class AttentionFinder {
     if (!a.scores || !a.maximum || !is_product(a.scores, a.q, a.k, false)) return {};
     a.groups = groups_of(a.scores, a.k);
     if (a.groups != groups_of(a.weighted, a.v)) return {};
+    a.page = page_of(a.scores, a.k);
     if (!reads_rows(a.maximum, a.scores, ir::ReducerKind::maximum)) return {};
     return alone(a) && fits(a) ? std::optional(a) : std::nullopt;
   }
@@ -117,6 +118,17 @@ class AttentionFinder {
       return true;
     });
     return groups;
+  }
+
+  // S of an element that is read in row j % S.
+  std::int64_t page_of(ir::Id id, ir::Id buffer) const {
+    std::int64_t rows = 0;
+    ir::walk(p.stage(id).values.front(), [&](const Expr& e) {
+      if (ir::is(e, ir::Op::load) && e.node()->id == buffer && ir::is(ir::args_of(e)[2], ir::Op::mod))
+        ir::is_int(ir::args_of(ir::args_of(e)[2])[1], &rows);
+      return true;
+    });
+    return rows;
   }
 
   // A reduction over the last dimension of `of`, of what is computed of its elements.

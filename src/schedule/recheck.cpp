@@ -190,6 +190,10 @@ void finish(const Scheduled& state, const Target& target) {
   finish_launches(c);
   finish_fragments(c);
   for (const auto& [id, b] : copy.program.buffers) require_capacity(copy.program, b);
+  for (const auto& [id, b] : copy.program.buffers)
+    if (target.has_tiles() && target.device().chip == std::string("sm_80") && (b.type == e4m3 || b.type == e5m2))
+      refuse("tiles", "elements of a type that sm_80 has",
+             b.name + " of " + ir::text(b.type) + ", which chips have from sm_89 on", b.where);
 }
 
 }  // namespace ashlar::schedule

@@ -115,6 +115,7 @@ TEST_CASE("attention of keys in pages: a table names each page, whose rows are t
   const ScheduledByDefault by = schedule_by_default(built, Target::parse("cuda-tile-sm_90"));
   CHECK_MESSAGE(by.choices.text().find("keys are split among blocks") != std::string::npos, by.choices.text());
   CHECK_MESSAGE(lowered(by.schedule).size() == 1, by.choices.text());
+  CHECK(count(kernels(lowered(by.schedule)), "load k_tiles") == 1);
   same_with(built, by.schedule, {{"B", 1}, {"H", 1}, {"P", 40}, {"C", 3}}, "table", {2, 0, 1});
 }
 

@@ -51,7 +51,8 @@ namespace ashlar::schedules {
 
 struct TileAttentionOptions {
   // Of a tile. 0: 64 of both, or fewer queries if there are fewer. On chips that hold factors in registers (before sm_90, and
-  // sm_120): 64 queries and 32 keys, or 32 queries and 64 keys if values have more than 64 elements.
+  // sm_120): 64 queries and 32 keys, or 32 queries and 64 keys if values have more than 64 elements. A tile of keys lies in one
+  // page (ashlar/ops/attention_keys.h), if pages have a multiple of 16 rows.
   int queries = 0, keys = 0;
   // Keys of a block, rounded up to whole tiles. 0: as described above. all_keys: all of them.
   std::int64_t part_keys = 0;

@@ -33,6 +33,7 @@ class AttentionInTiles {
     const bool longer = width_along(s, points[3], std::int64_t{1} << 20, where) > 64;
     queries = o.queries > 0 ? o.queries : in_registers && longer ? 32 : 64;
     keys = o.keys > 0 ? o.keys : in_registers && !longer ? 32 : 64;
+    if (const std::int64_t rows = a.page & -a.page; o.keys == 0 && rows >= least_rows) keys = std::min(keys, rows);
     // Of a few queries, those of all heads that share keys are the rows of one product.
     const std::int64_t most = most_iterations_of(s, points[2], where).value_or(queries);
     if (a.groups > 1 && most * 2 <= queries && a.groups * most <= queries) {

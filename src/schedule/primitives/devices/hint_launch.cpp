@@ -41,11 +41,12 @@ void add_hint(Context& c, const ir::Stage& stage, ir::HintKind kind, Id buffer, 
     if (ir::path_to(c.p, nest->id).size() > 1)
       c.refuse("a stage with a launch of its own (that of the stage it is computed in takes the hint)",
                stage.name + ", which is computed inside of another one");
-  // prove: what a chip takes; the hint for all chips holds for the target's
+  // prove: what a chip takes; the hint for all chips holds for the target's, or for every chip of a portable target
   ir::TileHint added{{kind, value, chip == "any" ? "" : chip}, stage.id, buffer, c.step.where};
   ir::Hint on_target = added.hint;
   if (on_target.chip.empty()) on_target.chip = c.target.device().chip;
-  const std::string of = on_target.chip.empty() ? "" : " on " + on_target.chip;
+  std::string of = on_target.chip.empty() ? "" : " on " + on_target.chip;
+  if (on_target.chip.empty()) on_target.chip = "sm_80", of = " for all chips, sm_80 among them (name those that it is for)";
   for (const ir::Hint& h : {added.hint, on_target})
     if (const std::string expected = ir::hint_expected(h); !expected.empty())
       c.refuse(expected, std::string(ir::hint_name(kind)) + " " + std::to_string(value) + of);
