@@ -41,6 +41,8 @@ void Show::refused(const char* call, const std::optional<Refusal>& refusal) {
   refusals.push_back({std::move(statements), std::move(said), schedule_->text()});
 }
 
-std::vector<Group> groups() { return {loops(), kinds(), placement(), storage(), reductions(), devices(), promises(), choices()}; }
+std::vector<Group> groups() {
+  return {loops(), kinds(), placement(), storage(), reductions(), devices(), promises(), choices()};
+}
 
 }  // namespace primitives_page

@@ -90,9 +90,10 @@ TEST_CASE("hints that do not apply are refused at their line") {
             "hint_launch: expected a power of two from 1 to 16 as cluster, found cluster 3"));
   CHECK(has(refused("cuda-tile-sm_80", [](Hinted& p) { p.s[p.result].hint_launch(LaunchHint::cluster, 2); }),
             "hint_launch: expected a chip with clusters of blocks (sm_90 and later), found cluster 2 on sm_80"));
-  CHECK(has(refused("cuda-tile", [](Hinted& p) { p.s[p.result].hint_launch(LaunchHint::cluster, 2); }),
-            "hint_launch: expected a chip with clusters of blocks (sm_90 and later), found cluster 2 for all chips, sm_80 among "
-            "them (name those that it is for)"));
+  CHECK(
+      has(refused("cuda-tile", [](Hinted& p) { p.s[p.result].hint_launch(LaunchHint::cluster, 2); }),
+          "hint_launch: expected a chip with clusters of blocks (sm_90 and later), found cluster 2 for all chips, sm_80 among "
+          "them (name those that it is for)"));
   CHECK(refused("cuda-tile", [](Hinted& p) { p.s[p.result].hint_launch(LaunchHint::cluster, 2, TileChip::sm_90); }) == "");
   CHECK(refused("cuda-tile", [](Hinted& p) { p.s[p.result].hint_launch(LaunchHint::occupancy, 2); }) == "");
   CHECK(has(refused(sm_90, [](Hinted& p) { p.s[p.result].hint_launch(LaunchHint::worker_warps, 6); }),

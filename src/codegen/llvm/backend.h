@@ -14,14 +14,14 @@ namespace llvm {
 class DataLayout;
 class TargetMachine;
 class Triple;
-}
+}  // namespace llvm
 
 namespace ashlar::codegen {
 
 void initialize_targets();  // what LLVM needs once, before any of its machines is asked for
 std::unique_ptr<llvm::TargetMachine> target_machine(const Target&);
 std::unique_ptr<llvm::TargetMachine> device_machine(const Target&);  // of a target that is a CUDA device: writes PTX
-llvm::DataLayout data_layout_of(const llvm::Triple&);  // asked of a machine
+llvm::DataLayout data_layout_of(const llvm::Triple&);                // asked of a machine
 enum class Passes { host, device };
 void optimize(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
 void stores_of_one_lane(llvm::Module&);  // under a constant mask: they are not left to LLVM

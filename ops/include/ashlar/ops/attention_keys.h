@@ -14,9 +14,10 @@
 
 namespace ashlar::ops {
 
-// Query i of batch b sees keys from begins(b, i), or 0, up to before ends(b, i), or N. Integers, of shape [B, M], or [B] for all
-// queries of a batch; Tensor(): no such limit. They may be any numbers: those outside of 0 to N limit nothing or everything.
-// Causal::last counts from the ends: of M queries, query i sees keys up to i + ends(b) - M. It needs ends of shape [B].
+// Query i of batch b sees keys from begins(b, i), or 0, up to before ends(b, i), or N. Integers, of shape [B, M], or [B] for
+// all queries of a batch; Tensor(): no such limit. They may be any numbers: those outside of 0 to N limit nothing or
+// everything. Causal::last counts from the ends: of M queries, query i sees keys up to i + ends(b) - M. It needs ends of shape
+// [B].
 struct SeenKeys {
   Tensor begins = {}, ends = {};
 };
