@@ -6,6 +6,7 @@
 // caller's line for refusals; leave it at its default.
 #include <ashlar/ops/activation.h>
 #include <ashlar/ops/attention.h>
+#include <ashlar/ops/attention_keys.h>
 #include <ashlar/ops/conv.h>
 #include <ashlar/ops/conv_forms.h>
 #include <ashlar/ops/elementwise.h>
