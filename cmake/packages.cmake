@@ -55,7 +55,7 @@ endif()
 ashlar_deb(dev ashlar-dev libdevel "${depends}" "tensor operators in C++: compiler and runtime for development"
   "This package has headers, static libraries, the CMake package Ashlar and\na file for pkg-config.")
 ashlar_deb(tools ashlar-tools devel "" "library of tensor operators as a compiler: ashlar-ops"
-  "This package has the program ashlar-ops, which compiles operators by name\n(matmul, conv2d, softmax and others) to object files and C headers.")
+  "This package has the program ashlar-ops, which compiles operators by name\n(matmul, conv2d, softmax and others) to object files and C headers,\nand ashlar-tune, which finds schedules by measuring them.")
 ashlar_deb(doc ashlar-doc doc "" "documentation of Ashlar, a compiler of tensor operators"
   "This package has the pages of the manual as Markdown, with the tutorial\nand a gallery of small programs.")
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)

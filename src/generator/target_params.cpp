@@ -40,7 +40,7 @@ auto* value_of(List& params, const std::string& name) {
 
 }  // namespace
 
-std::vector<Params> params_of(const Params& asked, const std::vector<Target>& targets) {
+std::vector<Params> params_of(const Params& asked, const std::vector<Target>& targets, const char* what) {
   std::vector<Params> all(targets.size()), own(targets.size());
   for (const auto& [key, value] : asked) {
     const std::size_t at = key.find('@');
@@ -51,7 +51,7 @@ std::vector<Params> params_of(const Params& asked, const std::vector<Target>& ta
     const std::string name = key.substr(0, at);
     const std::size_t place = place_of(key.substr(at + 1), targets);
     if (place == targets.size())
-      throw UsageError(fmt::format("parameter {}: expected one of the targets {}", key, fmt::join(texts_of(targets), ", ")));
+      throw UsageError(fmt::format("{} {}: expected one of the targets {}", what, key, fmt::join(texts_of(targets), ", ")));
     Params& p = own[place];
     if (value_of(p, name)) throw UsageError(fmt::format("{} is given twice", key));
     p.emplace_back(name, value);

@@ -16,7 +16,7 @@ using Params = std::vector<std::pair<std::string, std::string>>;
 
 // For each target, in order, the values that were given for its generator. UsageError: a target that is not in the list, or two
 // values for one Param of one target.
-std::vector<Params> params_of(const Params& asked, const std::vector<Target>&);
+std::vector<Params> params_of(const Params& asked, const std::vector<Target>&, const char* what = "parameter");
 
 // The inverse: values of every Param for each target, as briefly as possible. A value that all targets share is given once.
 Params joined_params(const std::vector<Params>& values, const std::vector<Target>&);

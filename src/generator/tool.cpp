@@ -292,8 +292,12 @@ Compilation run_tuned(const std::function<MadeGenerator(const Params&)>& make, c
       if (!decided && (choice == made.end() || choice->value != d.value))
         lost += fmt::format("{}{}={}", lost.empty() ? "" : ", ", d.name, d.value);
     }
-    if (!lost.empty()) note(fmt::format("{} decides what the schedule no longer chooses ({})", c.tuned, lost));
-    note(fmt::format("tuned for {} on {}: {:.2f} of the usual schedule's time", tuned->sizes, tuned->machine, tuned->ratio));
+    if (!lost.empty()) {
+      note(fmt::format("{} decides what the schedule no longer chooses ({})", c.tuned, lost));
+      return compilation;
+    }
+    note(fmt::format("tuned {}{}on {}: {:.2f} of the usual schedule's time", tuned->sizes.empty() ? "" : "for ",
+                     tuned->sizes.empty() ? "" : tuned->sizes + " ", tuned->machine, tuned->ratio));
     return compilation;
   } catch (const RefusalError& e) {
     note(fmt::format("{} has a schedule that is refused, so the usual one was taken: {}", c.tuned, e.what()));
@@ -317,7 +321,8 @@ void generate(const CommandLine& c, ToolResult& result) {
   require_one_target(c, targets, outputs);
   require_kinds(c, targets, outputs);
   const std::vector<Params> asked_params = params_of(c.params, targets);
-  const std::vector<Params> asked_choices = params_of(c.choices, targets), choices_if = params_of(c.choices_if, targets);
+  const std::vector<Params> asked_choices = params_of(c.choices, targets, "--choose"),
+                            choices_if = params_of(c.choices_if, targets, "--choose-if");
   const std::vector<std::string> replay_files = replays_of(c.replays, targets);
   std::vector<std::string> replays;
   for (const std::string& file : replay_files) replays.push_back(file.empty() ? "" : read_file(file));
@@ -357,9 +362,13 @@ void generate(const CommandLine& c, ToolResult& result) {
     options.decisions = decisions_of(asked_choices[k], true);
     for (const Decision& d : decisions_of(choices_if[k], false)) options.decisions.push_back(d);
     options.seed = c.seed;
-    if ((!options.decisions.empty() || c.seed) && !options.replay.empty())
-      throw UsageError(fmt::format("{}: expected no --replay beside it, which repeats what was chosen",
-                                   c.seed ? "--random-choices" : "--choose"));
+    const char* const beside = !c.choices.empty()                        ? "--choose"
+                               : !c.choices_if.empty()                   ? "--choose-if"
+                               : c.seed                                  ? "--random-choices"
+                               : !c.tuned.empty() && targets.size() == 1 ? "--tuned"
+                                                                         : nullptr;
+    if (beside && !options.replay.empty())
+      throw UsageError(fmt::format("{}: expected no --replay beside it, which repeats what was chosen", beside));
     lang::DefinitionScope definitions;
     const auto make = [&](const Params& params) { return make_generator(r.make, r.name, target, params, r.where); };
     MadeGenerator made = make(asked_params[k]);

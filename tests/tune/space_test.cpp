@@ -13,7 +13,8 @@ constexpr const char* text = R"({"algorithm": "0123", "target": "x86-64-v3", "pa
   {"name": "block", "type": "i32", "value": "12", "usual": "12", "range": "0 to 20"},
   {"name": "on", "type": "bool", "value": "true", "usual": "true"},
   {"name": "name", "type": "text", "value": "a", "usual": "a"},
-  {"name": "share", "type": "f32", "value": "0.5", "usual": "0.5", "range": "0 to 1.5"}],
+  {"name": "share", "type": "f32", "value": "0.5", "usual": "0.5", "range": "0 to 1"},
+  {"name": "M", "type": "extent", "value": "dynamic", "usual": "dynamic", "range": "a number of at least 1, dynamic, or dynamic%N"}],
  "choices": [{"name": "edge", "value": 32, "usual": 64, "values": [64, 32], "place": "a.cpp:1"}]})";
 
 }  // namespace

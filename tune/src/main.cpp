@@ -23,10 +23,10 @@ using namespace ashlar::tune;
 std::atomic<bool> stop = false;
 void ask_to_stop(int) { stop = true; }
 
-std::pair<std::string, std::string> pair_of(const std::string& word, const char* option) {
+std::pair<std::string, std::string> pair_of(const std::string& word, const char* option, const char* form = "NAME=VALUE") {
   const std::size_t equal = word.find('=');
   if (equal == std::string::npos || equal == 0 || equal + 1 == word.size())
-    throw std::runtime_error(fmt::format("{}expected NAME=VALUE, found \"{}\"", option, word));
+    throw std::runtime_error(fmt::format("{}expected {}, found \"{}\"", option, form, word));
   return {word.substr(0, equal), word.substr(equal + 1)};
 }
 
@@ -50,11 +50,11 @@ struct Words {  // of the command line, before they are read
 
 void read_words(const Words& words, ToolOptions& tool, TuneOptions& options) {
   for (const std::string& s : words.sizes) {
-    const auto [name, value] = pair_of(s, "--size: ");
+    const auto [name, value] = pair_of(s, "--size: ", "SYMBOL=N");
     options.problem.sizes[name] = number_of<std::int64_t>(value, "--size " + name);
   }
   for (const std::string& s : words.ranges) {
-    const auto [name, value] = pair_of(s, "--range: ");
+    const auto [name, value] = pair_of(s, "--range: ", "ARGUMENT=LOW:HIGH");
     const std::size_t colon = value.find(':');
     if (colon == std::string::npos)
       throw std::runtime_error(fmt::format("--range {}: expected LOW:HIGH, found \"{}\"", name, value));
@@ -62,7 +62,7 @@ void read_words(const Words& words, ToolOptions& tool, TuneOptions& options) {
                                     number_of<double>(value.substr(colon + 1), "--range " + name)};
   }
   for (const std::string& s : words.tolerances) {
-    const auto [name, value] = pair_of(s, "--tolerance: ");
+    const auto [name, value] = pair_of(s, "--tolerance: ", "OUTPUT=X");
     options.problem.tolerances[name] = number_of<double>(value, "--tolerance " + name);
   }
   for (const std::string& s : words.given) tool.parameters.push_back(pair_of(s, ""));
@@ -93,10 +93,13 @@ void search(const ToolOptions& tool_options, TuneOptions options, const std::str
   fmt::print("best   {}  ratio {:.3f} ({:.3f} to {:.3f})  {}\n", time_text(result.best.seconds), result.best.ratio,
              result.best.low, result.best.high, result.best.candidate.key());
   if (output.empty()) return;
-  std::ofstream out(output);
-  write_lines(out, database.best());
+  const std::vector<Record> best = database.best();
+  const std::string part = output + ".part";
+  std::ofstream out(part);
+  write_lines(out, best);
   out.close();
-  if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", output));
+  if (!out || std::rename(part.c_str(), output.c_str()) != 0)
+    throw std::runtime_error(fmt::format("{}: cannot be written", output));
 }
 
 void import(Database& database, const std::vector<std::string>& files) {
@@ -203,7 +206,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0) throw std::runtime_error("standard output cannot be written");
+    return code;
   } catch (const std::exception& e) {
     fmt::print(stderr, "ashlar-tune: {}\n", e.what());
     return 1;

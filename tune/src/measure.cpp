@@ -132,7 +132,7 @@ Timing timed(Calls& candidate, Calls& incumbent, const MeasureOptions& options) 
     std::vector<double> sorted = ratios;
     std::sort(sorted.begin(), sorted.end());
     t.low = sorted[static_cast<std::size_t>(k)], t.high = sorted[static_cast<std::size_t>(n - 1 - k)];
-    const bool decided = t.low > 1.05 || (t.high < 1 && t.high - t.low < 0.01);
+    const bool decided = options.ends_early && (t.low > 1.05 || (t.high < 1 && t.high - t.low < 0.01));
     if (decided || now(CLOCK_MONOTONIC) - begin > options.seconds) break;
   }
   ++t.rounds;
@@ -169,6 +169,8 @@ void run_candidate(const Problem& problem, const std::filesystem::path& library,
     incumbent.calibrate(options.sample);
     message.timing = timed(candidate, incumbent, options);
   }
+  problem.clear_outputs();
+  if (problem.call(d) != ASHLAR_OK) return message.say(Outcome::Status::failed, last_error());
   if (const std::string why = problem.difference(); !why.empty())
     return message.say(Outcome::Status::wrong, why + " (after more calls)");
   message.say(Outcome::Status::measured, "");
@@ -178,7 +180,7 @@ void run_candidate(const Problem& problem, const std::filesystem::path& library,
 // Runs `work` in a process of its own, which is ended after the limit. The outcome is what it left in the message.
 Outcome apart(const std::function<void(Message&)>& work, const MeasureOptions& options) {
   void* shared = ::mmap(nullptr, sizeof(Message), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) throw std::runtime_error("memory cannot be had");
+  if (shared == MAP_FAILED) throw std::runtime_error("there is no memory for a message");
   Message& message = *new (shared) Message;
   std::fflush(nullptr);
   const pid_t child = ::fork();

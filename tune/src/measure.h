@@ -16,6 +16,7 @@ struct MeasureOptions {
   int threads = 1;               // of the kernel; one: CPU time of the thread, several: time on the clock
   double seconds = 0.5;          // of timing, at most
   double sample = 2e-3;          // seconds that one sample lasts at least
+  bool ends_early = true;        // where it is known which one is faster
   bool cold = false;             // the caches are filled with something else before each call
   double limit = 20;             // a candidate that takes longer is ended
   std::size_t megabytes = 4096;  // that a candidate may have beyond the tensors
@@ -25,7 +26,7 @@ struct Timing {
   double seconds = 0;        // of one call of the candidate: the median
   double incumbent = 0;      // of one call of the incumbent
   double ratio = 1;          // candidate / incumbent: the median of the rounds
-  double low = 1, high = 1;  // in between the ratio's median lies with a confidence of 95 % or more
+  double low = 1, high = 1;  // the ratio's median lies in between, with a confidence of about 95 %
   int rounds = 0;
 };
 

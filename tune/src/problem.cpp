@@ -37,7 +37,7 @@ std::string signature_of(const ashlar_abi1_argument& a) {
 
 std::byte* mapped(std::size_t bytes, int sharing) {
   void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) throw std::runtime_error(fmt::format("{} bytes of memory cannot be had", bytes));
+  if (p == MAP_FAILED) throw std::runtime_error(fmt::format("there is no memory for a tensor of {} bytes", bytes));
   return static_cast<std::byte*>(p);
 }
 
@@ -78,12 +78,10 @@ std::vector<std::int64_t> symbols_of(const ashlar_abi1_desc& d, const ProblemOpt
   return values;
 }
 
-void require_argument(const ashlar_abi1_desc& d, const std::string& name, const Range& range) {
-  bool known = false;
-  for (std::int32_t k = 0; k < d.argument_count; ++k) known = known || name == d.arguments[k].name;
-  if (!known) throw std::runtime_error(fmt::format("--range {}: there is no argument of this name", name));
-  if (!(range.low <= range.high))
-    throw std::runtime_error(fmt::format("--range {}={}:{}: expected LOW:HIGH in this order", name, range.low, range.high));
+void require_argument(const ashlar_abi1_desc& d, const char* option, const std::string& name) {
+  for (std::int32_t k = 0; k < d.argument_count; ++k)
+    if (name == d.arguments[k].name) return;
+  throw std::runtime_error(fmt::format("{} {}: there is no argument of this name", option, name));
 }
 
 }  // namespace
@@ -93,7 +91,11 @@ Problem::Problem(const ashlar_abi1_desc& d, const ProblemOptions& options) {
   const std::vector<std::int64_t> symbols = symbols_of(d, options);
   std::vector<std::int64_t> computed(static_cast<std::size_t>(d.computed_count) + 1);
   if (d.shape) d.shape(symbols.data(), computed.data());
-  for (const auto& [name, range] : options.ranges) require_argument(d, name, range);
+  for (const auto& [name, range] : options.ranges) require_argument(d, "--range", name);
+  for (const auto& [name, tolerance] : options.tolerances) require_argument(d, "--tolerance", name);
+  for (const auto& [name, range] : options.ranges)
+    if (!(range.low <= range.high))
+      throw std::runtime_error(fmt::format("--range {}={}:{}: expected LOW:HIGH in this order", name, range.low, range.high));
   tensors_.reserve(static_cast<std::size_t>(d.argument_count));
   scalars_.reserve(static_cast<std::size_t>(d.argument_count));
   for (std::int32_t k = 0; k < d.argument_count; ++k) {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -74,19 +75,25 @@ Ran run_process(const std::vector<std::string>& command, double seconds) {
     throw std::system_error(why, std::generic_category(), command[0]);
   }
   Ran ran;
-  const Clock::time_point end =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  constexpr double grace = 2;  // for pipes to close, once all was ended
+  const auto after = [](double s) { return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s)); };
+  Clock::time_point end = Clock::now() + after(seconds);
   while (out.read >= 0 || err.read >= 0) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (left <= 0 && !ran.timed_out) ran.timed_out = true, ::kill(-child, SIGKILL);
+    if (left <= 0 && ran.timed_out) break;  // another process, not of the group, holds them
+    if (left <= 0) ran.timed_out = true, ::kill(-child, SIGKILL), end += after(grace);
     pollfd waits[2] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
-    ::poll(waits, 2, ran.timed_out ? 100 : static_cast<int>(left) + 1);
+    ::poll(waits, 2, static_cast<int>(std::max<long>(left, 0)) + 1);
     if (waits[0].revents != 0 && !read_some(out.read, ran.out)) out.close_read();
     if (waits[1].revents != 0 && !read_some(err.read, ran.err)) err.close_read();
   }
   int status = 0;
   rusage usage{};
-  while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {}
+  pid_t ended = 0;  // it may have closed what it prints to, and go on
+  while ((ended = ::wait4(child, &status, ran.timed_out ? 0 : WNOHANG, &usage)) == 0 || (ended < 0 && errno == EINTR)) {
+    if (ended == 0 && Clock::now() >= end) ran.timed_out = true, ::kill(-child, SIGKILL);
+    if (ended == 0) ::usleep(500);
+  }
   ::kill(-child, SIGKILL);  // what it left behind
   if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) ran.signal = WTERMSIG(status);

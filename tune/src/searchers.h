@@ -24,8 +24,8 @@ class Dice {
 
 bool is_tuned(const SearchSpace&, const Knob&);
 
-// Another value for one knob of a candidate that was built. Choices made after it are left out, since they may depend on it,
-// but for those that a neighbor of the same names would have: they keep their values where they are candidates again.
+// Another value for one knob of a candidate that was built. The others keep theirs, where they are candidates again; choices
+// that were not made before are drawn.
 std::optional<Candidate> mutated(const SearchSpace&, const Description& made, Dice&);
 
 std::unique_ptr<Searcher> random_searcher(const SearchSpace&);

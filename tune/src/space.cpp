@@ -14,11 +14,11 @@ namespace {
 
 using nlohmann::json;
 
-// "1 to 4096": the ends, 0 where it is among them, and the powers of two in between.
+// "1 to 4096", of integers: the ends, 0 where it is among them, and the powers of two in between.
 std::vector<std::string> values_of_range(const std::string& range, const std::string& usual) {
   std::int64_t low = 0, high = 0;
   const std::size_t word = range.find(" to ");
-  if (word == std::string::npos) throw std::runtime_error(fmt::format("a range \"{}\"", range));
+  if (word == std::string::npos) return {};  // of something else, such as an extent that may be a Symbol
   const auto read = [&](const std::string& text, std::int64_t* n) {
     return std::from_chars(text.data(), text.data() + text.size(), *n).ptr == text.data() + text.size();
   };
@@ -39,7 +39,7 @@ Knob parameter_of(const json& row) {
   Knob k{row.at("name"), true, {}, row.at("value"), row.at("usual")};
   if (row.contains("values"))
     k.values = row.at("values").get<std::vector<std::string>>();
-  else if (row.contains("range"))
+  else if (row.contains("range") && row.at("type") != "f32" && row.at("type") != "f64")
     k.values = values_of_range(row.at("range"), k.usual);
   else if (row.at("type") == "bool")
     k.values = {"false", "true"};

@@ -190,13 +190,14 @@ void Tuner::Work::take(const Candidate& asked, Built built, FolderPointer folder
   result.progress.cpu_seconds += built.cpu_seconds;
   Record r = record_of(built);
   if (built.made.knobs.empty()) r.candidate = asked;  // nothing is known of its choices
+  if (seen.count(r.candidate.key())) {
+    if (one_at_a_time) repeat(asked, r.candidate);
+    return;
+  }
   if (!built.why.empty()) {
     r.status = built.refused ? "refused" : "failed", r.why = built.why;
   } else if (built.made.algorithm != space.usual.algorithm) {
     r.status = "refused", r.why = "the parameters change what is computed";
-  } else if (seen.count(r.candidate.key())) {
-    if (one_at_a_time) repeat(asked, r.candidate);
-    return;
   } else {
     Outcome o;
     for (int k = 0; k <= repeats; ++k) {
@@ -221,16 +222,20 @@ void Tuner::Work::take(const Candidate& asked, Built built, FolderPointer folder
   if (told) told(result.progress, r);
 }
 
-// Errors of ratios add up along a chain of incumbents, so the last one is measured beside the usual candidate itself.
+// Errors of ratios add up along a chain of incumbents, so the last one is measured beside the usual candidate itself, for all
+// of the time. One that is wrong then is not kept as a good one.
 void Tuner::Work::finish() {
   result.best = incumbent_record;
   if (incumbent == usual) return;
   MeasureOptions longer = options.measure;
-  longer.seconds *= 4, longer.limit += 4 * options.measure.seconds;
+  longer.seconds *= 4, longer.limit += 4 * options.measure.seconds, longer.ends_early = false;
   const Outcome o = measure(*problem, library(incumbent), library(usual), longer);
-  if (o.status != Outcome::Status::measured)
-    throw std::runtime_error(fmt::format("the best candidate ({}) is {} when it is measured again: {}",
+  if (o.status != Outcome::Status::measured) {
+    result.best.status = name_of(o.status), result.best.why = o.why;
+    database.add(result.best);
+    throw std::runtime_error(fmt::format("the best candidate ({}) is {} when it is measured again: {}; search again without it",
                                          result.best.candidate.key(), name_of(o.status), o.why));
+  }
   result.best.ratio = o.timing.ratio, result.best.low = o.timing.low, result.best.high = o.timing.high;
   result.best.seconds = o.timing.seconds;
   result.progress.best_ratio = o.timing.ratio;
@@ -252,8 +257,8 @@ Result Tuner::run() {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return (stop && *stop) || work.result.progress.measured > options_.trials || seconds > options_.seconds;
   };
-  int idle = 0;  // batches in a row without a new candidate
-  while (!ended() && idle < tries) {
+  int idle = 0;  // batches in a row in which nothing new was measured
+  while (!ended() && (idle < tries || work.one_at_a_time)) {
     struct Job {
       Candidate candidate;
       FolderPointer folder;
@@ -274,12 +279,12 @@ Result Tuner::run() {
       break;
     }
     for (Job& job : jobs) job.built.wait();  // nothing compiles during a measurement
-    const std::size_t before = work.trials.size();
+    const int before = work.result.progress.measured;
     for (Job& job : jobs)
       if (!ended()) work.take(job.candidate, job.built.get(), job.folder, on_record);
-    idle = work.trials.size() == before ? idle + 1 : 0;
+    idle = work.result.progress.measured == before ? idle + 1 : 0;
   }
-  work.result.ended_early = work.result.ended_early || idle == tries;
+  work.result.ended_early = work.result.ended_early || idle >= tries;
   work.finish();
   return work.result;
 }

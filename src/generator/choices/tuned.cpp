@@ -40,7 +40,7 @@ bool is_for(const std::string& name, const Target& target) {
 Tuned taken(const json& record) {
   Tuned t;
   for (const auto& [name, value] : record.at("parameters").items()) t.parameters.emplace_back(name, value.get<std::string>());
-  std::string mistake;
+  for (const auto& [name, value] : record.at("given").items()) t.parameters.emplace_back(name, value.get<std::string>());
   for (const auto& [name, value] : record.at("choices").items()) {
     Decision& d = t.decisions.emplace_back(Decision{name, 0, false});
     if (!detail::parse_integer(value.get<std::string>(), INT64_MIN, std::uint64_t{INT64_MAX}, &d.value))
@@ -66,6 +66,10 @@ std::optional<Tuned> find_tuned(const std::string& text, const std::string& file
       const json record = json::parse(line);
       const bool ours = record.at("algorithm") == algorithm && is_for(record.at("target"), target);
       if (record.at("status") != "measured" || !ours) continue;
+      for (const auto& [name, n] : sizes)
+        if (!record.at("sizes").contains(name))
+          throw std::invalid_argument(
+              fmt::format("--size {}: the record has sizes of other Symbols, {}", name, record.at("sizes").dump()));
       const double away = sizes.empty() ? -volume(record.at("sizes")) : distance(record.at("sizes"), sizes);
       Tuned t = taken(record);
       if (best && (away > least || (away == least && t.ratio >= ratio))) continue;

@@ -2,8 +2,9 @@
 #pragma once
 // What ashlar-tune found, as a generator takes it (--tuned FILE): parameters and choices for the algorithm and target at hand.
 //
-// A record is found by a hash of what is computed, so renaming changes nothing, and an algorithm that was changed has none.
-// What it decides is proved like any other schedule.
+// A record is found by a hash of what is computed. An algorithm that was changed has none; one whose tensors or indices were
+// renamed has it still, but choices that are called after stages are lost. What a record decides is proved like any other
+// schedule.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -63,7 +63,7 @@ std::string choose_text(const Step& s) {
   return "choose(" + s.args[0].word + " = " + std::to_string(s.args[1].value) + " of " + values_text(values_of(s)) + ")";
 }
 
-// What was chosen becomes the usual one, so that the function makes the same schedule, and can still be tuned.
+// A record of what was chosen, among which: the calls that follow have its numbers, and a decision changes none of them.
 std::string cpp_choose(CppCall& w, const Step& s) {
   const std::vector<std::int64_t> values = values_of(s);
   const auto usual = std::find(values.begin(), values.end(), s.args[1].value) - values.begin();
@@ -183,7 +183,7 @@ std::int64_t Schedule::choose_factor(Loop loop, const Factors& factors, Factor u
       if (factors.low_ < 1 || factors.high_ / factors.low_ > most_candidates)
         refuse("choose_factor", "at most " + std::to_string(most_candidates) + " multiples of a positive number",
                "multiples of " + std::to_string(factors.low_) + " up to " + std::to_string(factors.high_), w);
-      for (std::int64_t v = factors.low_; v <= factors.high_; v += factors.low_) values.push_back(v);
+      for (std::int64_t n = 1; n <= factors.high_ / factors.low_; ++n) values.push_back(n * factors.low_);
       break;
   }
   if (constant) std::erase_if(values, [&](std::int64_t v) { return v > extent; });
