@@ -35,7 +35,7 @@ namespace {
 constexpr std::int64_t most_inside = 64;    // iterations of the serial loops inside
 constexpr std::size_t most_accesses = 160;  // of a statement
 constexpr std::size_t most_proofs = 96;     // for one pair of statements
-constexpr std::size_t farthest = 12;        // statements that one moves past
+constexpr std::size_t most_passed = 12;     // statements that one moves past
 
 struct Header {
   Id var = 0;
@@ -52,7 +52,7 @@ struct Access {
 };
 
 // What a statement touches.
-struct Touched {
+struct Footprint {
   std::vector<Access> accesses;
   bool opaque = false;   // it holds something that is not looked into
   bool vectors = false;  // it stores vectors
@@ -61,7 +61,7 @@ struct Touched {
 
 class Gather {
  public:
-  static Touched of(const KStmt& s, bool outermost) {
+  static Footprint of(const KStmt& s, bool outermost) {
     Gather g;
     g.statement(s, outermost ? 0 : 1, 1);
     g.touched_.opaque = g.touched_.opaque || g.touched_.accesses.size() > most_accesses;
@@ -107,7 +107,7 @@ class Gather {
     touched_.accesses.push_back({buffer, write, at, around_});
   }
 
-  Touched touched_;
+  Footprint touched_;
   std::shared_ptr<const Headers> around_ = std::make_shared<const Headers>();
   ir::Substitution lets_;
 };
@@ -140,10 +140,10 @@ class Merge {
  private:
   void combine(std::vector<KStmt>& list, const Facts& facts) {
     std::vector<KStmt> out;
-    std::vector<Touched> touched;
-    const auto append = [&](KStmt s, Touched t) { out.push_back(std::move(s)), touched.push_back(std::move(t)); };
+    std::vector<Footprint> touched;
+    const auto append = [&](KStmt s, Footprint t) { out.push_back(std::move(s)), touched.push_back(std::move(t)); };
     for (KStmt& s : list) {
-      Touched own = Gather::of(s, true);
+      Footprint own = Gather::of(s, true);
       const auto to = own.opaque ? std::nullopt : partner(out, touched, s, own, facts);
       if (!to) {
         append(std::move(s), std::move(own));
@@ -219,10 +219,10 @@ class Merge {
   }
 
   // The earlier statement that this one joins.
-  std::optional<std::size_t> partner(const std::vector<KStmt>& before, const std::vector<Touched>& touched, const KStmt& s,
-                                     const Touched& own, const Facts& facts) {
+  std::optional<std::size_t> partner(const std::vector<KStmt>& before, const std::vector<Footprint>& touched, const KStmt& s,
+                                     const Footprint& own, const Facts& facts) {
     if (!own.vectors || !own.small) return {};
-    for (std::size_t k = before.size(); k-- > 0 && before.size() - k <= farthest;) {
+    for (std::size_t k = before.size(); k-- > 0 && before.size() - k <= most_passed;) {
       if (touched[k].opaque) return {};
       if (alike(before[k], s) && touched[k].vectors && touched[k].small && shares(touched[k], own) &&
           own.accesses.size() + touched[k].accesses.size() <= most_accesses &&
@@ -252,7 +252,7 @@ class Merge {
   }
 
   // Does the later one read what the earlier one stores or reads?
-  bool shares(const Touched& a, const Touched& b) const {
+  bool shares(const Footprint& a, const Footprint& b) const {
     return std::any_of(b.accesses.begin(), b.accesses.end(), [&](const Access& y) {
       return !y.write &&
              std::any_of(a.accesses.begin(), a.accesses.end(), [&](const Access& x) { return x.buffer == y.buffer; });
@@ -280,7 +280,7 @@ class Merge {
 
   // May the later statement run first? Where `loop` is given, it is the earlier one, and only its iterations after that of the
   // later one matter.
-  bool apart(const Touched& a, const Touched& b, const KFor* loop, const Facts& facts) const {
+  bool apart(const Footprint& a, const Footprint& b, const KFor* loop, const Facts& facts) const {
     std::size_t proofs = 0;
     for (const Access& x : a.accesses)
       for (const Access& y : b.accesses) {
