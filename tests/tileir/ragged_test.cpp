@@ -149,3 +149,49 @@ TEST_CASE("the interpreter finds a view that reads behind the last element, and 
     if (!store) CHECK_MESSAGE(both.find("accesses element 14 of x") != std::string::npos, both);
   }
 }
+
+namespace {
+
+// The sum of a term over `length` places, in tiles of 16 x 32 and of 32 terms; A and B as they are given.
+template <class Term>
+void same_sums(const Symbol& M, const Symbol& N, const Tensor& A, const Tensor& B, const Expr& length, Term term,
+               const std::vector<Sizes>& shapes) {
+  const Tensor C = lang::make_output("C", f32, {M, N});
+  Axis k{"k", length};
+  const Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return sum(term(i, j, k), k); });
+  const lang::Built built = (lang::bind(C, result), lang::build_program("sums", {A, B, C}));
+  Schedule s = scheduled(built);
+  auto [i, j] = s[result].spatial<2>();
+  auto [io, jo, ii, ji] = s[result].tile(i, j, 16, 32);
+  auto [ko, ki] = s[result].split(s[result].reduction(), 32);
+  s[result].reorder(io, jo, ko, ii, ji, ki).bind(io, gpu::block_x).bind(jo, gpu::block_y).as_tile(ii, ji, ki);
+  same(built, s, shapes, 0, 0, lines);
+}
+
+const std::vector<Sizes> ragged_sizes = {
+    {{"M", 5}, {"N", 9}, {"K", 40}}, {{"M", 17}, {"N", 33}, {"K", 33}}, {{"M", 1}, {"N", 1}, {"K", 4}}};
+
+}  // namespace
+
+TEST_CASE("products of rows in lines: rows that are a step apart, and a factor that is read at a second place") {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"}, K{"K", {.min = 1}};
+  const Tensor A = lang::make_input("A", bf16, {M * 2, K}), B = lang::make_input("B", bf16, {K, N}),
+               columns = lang::make_input("B", bf16, {K, N * 2}), rows = lang::make_input("A", bf16, {M, K});
+  same_sums(M, N, A, B, K, [&](Var i, Var j, const Axis& k) { return f32(A(i * 2, k)) * f32(B(k, j)); }, ragged_sizes);
+  same_sums(
+      M, N, rows, columns, K, [&](Var i, Var j, const Axis& k) { return f32(rows(i, k)) * f32(columns(k, j * 2)); },
+      ragged_sizes);
+  same_sums(
+      M, N, rows, B, K, [&](Var i, Var j, const Axis& k) { return (f32(rows(i, k)) - f32(rows(i, K - 1))) * f32(B(k, j)); },
+      ragged_sizes);
+}
+
+TEST_CASE("products of rows in lines: fewer terms than none are none") {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"}, K{"K"};
+  const Tensor A = lang::make_input("A", bf16, {M, K}), B = lang::make_input("B", bf16, {N, K});
+  std::vector<Sizes> shapes = ragged_sizes;
+  for (const std::int64_t k : {0, 1, 2, 3}) shapes.push_back({{"M", 1}, {"N", 1}, {"K", k}});
+  same_sums(M, N, A, B, K - 3, [&](Var i, Var j, const Axis& k) { return f32(A(i, k)) * f32(B(j, k)); }, shapes);
+}

@@ -77,6 +77,12 @@ bool BlockLowering::add_extents(Ragged& r, const Expr& load, bool& ragged, bool&
     along = d;
   }
   if (!along) return false;
+  Dimensions dims = c.spatial;
+  dims.insert(dims.end(), c.terms.begin(), c.terms.end());
+  const auto at_tiles = places(index, dims);  // a view with extents of its own has no steps
+  if (!at_tiles ||
+      std::any_of(at_tiles->begin(), at_tiles->end(), [](const Place& p) { return p.every != ir::tile::View::Every{}; }))
+    return false;
   std::vector<Expr> extents;
   for (const Expr& e : b.extents) extents.push_back(known(e));
   const std::size_t last = index.size() - 1;
@@ -129,7 +135,7 @@ std::optional<BlockLowering::Ragged> BlockLowering::ragged_of(const Stmt& loop) 
   r.rest = smallest == 1 ? 32 : 16;
   if (terms.width % r.rest) return std::nullopt;
   const auto rounded = [&](bool between) {  // down; the last row apart
-    const Expr n = between ? ir::max(ir::sub(r.end, ir::index(1)), ir::index(0)) : r.end;
+    const Expr n = ir::max(between ? ir::sub(r.end, ir::index(1)) : r.end, ir::index(0));
     return ir::mul(ir::div(n, ir::index(r.rest)), ir::index(r.rest));
   };
   bool ragged = false, between = false, fits = true;
@@ -141,6 +147,14 @@ std::optional<BlockLowering::Ragged> BlockLowering::ragged_of(const Stmt& loop) 
       return fits;
     });
   }
+  // The views of the first loop are of tensors, so each load of one moves with the terms.
+  ir::walk(value, [&](const Expr& e) {
+    if (!ir::is(e, Op::load) || !r.extents.count(memory(e.node()->id).id)) return true;
+    const auto args = ir::args_of(e);
+    fits = fits && std::any_of(args.begin(), args.end(),
+                               [&](const Expr& a) { return ir::uses_var(a, r.axis) || ir::uses_var(a, terms.axis); });
+    return true;
+  });
   if (!fits || !ragged || ir::is_int(known(r.whole), std::int64_t{0})) return std::nullopt;
   launch_.ragged = true;
   return copies_any_row(options_.chip) ? std::nullopt : std::optional(r);

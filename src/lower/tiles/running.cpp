@@ -394,6 +394,8 @@ void BlockLowering::compute_limits(const Expr& left, std::vector<Limit>& limits)
 Expr BlockLowering::margin_at(const Stmt& nest, const Expr& condition, bool largest, std::vector<Limit>& limits) {
   Expr left = margin(condition);
   if (left.empty() || !left.type().is_index() || (ir::has_load(left) && !largest)) return {};
+  for (const auto& [id, scalar] : p_.scalars)  // whose sums with others may leave the 32 bits of a loop's number
+    if (ir::uses_var(left, id) && (scalar.type.bits > 32 || (scalar.type.bits == 32 && scalar.type.is_unsigned()))) return {};
   std::vector<std::pair<Id, std::int64_t>> dims;
   ir::Substitution single;
   bool plain = true;
@@ -454,7 +456,6 @@ std::optional<std::pair<Expr, std::int64_t>> BlockLowering::falling(const Expr& 
 }
 
 namespace {
-
 // start - step * i > 0 for all i below `end` where step > 0, from `begin` on where it is not.
 void narrow(const Expr& start, std::int64_t step, Expr& begin, Expr& end) {
   if (step > 0)
@@ -524,6 +525,10 @@ void BlockLowering::leave_out(const Running& run, const std::vector<Choice>& cho
     if (!has(of_term, left) && !of_all) continue;
     const bool of_data =
         std::any_of(limits.begin(), limits.end(), [&](const Limit& l) { return ir::uses_var(left, l.number); });
+    const bool moves = std::any_of(limits.begin(), limits.end(), [&](const Limit& l) {
+      return ir::uses_var(left, l.number) && ir::uses_var(l.load, axis);  // other elements in each iteration
+    });
+    if (moves) continue;
     if (of_data) compute_limits(left, limits);
     only_where(left, axis, begin, end, of_data ? 4 : 1);  // the quotient of any data by 4 has 32 bits
   }
@@ -585,7 +590,8 @@ void BlockLowering::leave_out_rest(Id axis, Expr& begin, Expr& end) {
     const Expr condition = known(e), left = margin(condition);
     if (left.empty() || !left.type().is_index() || ir::has_load(left) || !ir::uses_var(left, axis)) continue;
     const std::vector<Id> vars = ir::free_vars(left);
-    if (std::all_of(vars.begin(), vars.end(), [&](Id v) { return v == axis || p_.symbols.count(v) || scalars_.count(v); }))
+    if (std::all_of(vars.begin(), vars.end(),
+                    [&](Id v) { return v == axis || p_.symbols.count(v) || (scalars_.count(v) && !p_.scalars.count(v)); }))
       only_where(left, axis, begin, end);
   }
   facts_.range(axis, begin, known(ir::sub(end, ir::index(1))));
