@@ -43,8 +43,14 @@ LIBRARY = "bench/gpu/ahead/libashlar_gpu_ahead_library.a"
 STATIC = ["-s", "-static-libstdc++", "-static-libgcc", "-Wl,--gc-sections", "-ldl", "-lpthread"]
 
 
-def output(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def output(*command, environment=None):
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+
+
+def environment_of(target, tiles):
+    """No cubins of sm_80: later chips take its PTX, and they were 1.6 of 21.3 MiB of the archive. `tiles`: cubins of tiles."""
+    without = {"ASHLAR_TILEIRAS": ""} if "tile" in target and not tiles else {"ASHLAR_NVJITLINK": ""} if target == "cuda-sm_80" else {}
+    return {**os.environ, **without}
 
 
 def together(commands, environment=None):
@@ -63,11 +69,9 @@ def compile_cases(build, target, folder, jobs, chosen):
     names = [n for n in all_names if chosen(n)]
     if not names:
         raise SystemExit(f"no case of {target} has such a name")
-    # No cubins of tiles: they would be made for minutes, and the driver has the same compiler. None of sm_80: later chips take its
-    # PTX, and they were 2.1 of 21.3 MiB of the archive.
-    without = {"ASHLAR_TILEIRAS": ""} if "tile" in target else {"ASHLAR_NVJITLINK": ""} if target == "cuda-sm_80" else {}
+    # No cubins of tiles: they would be made for minutes, and the driver has the same compiler.
     together([[program, "--ahead", str(folder), target, f"{n}/{jobs}", *(names if len(names) < len(all_names) else [])] for n in range(jobs)],
-             {**os.environ, **without})
+             environment_of(target, tiles=False))
 
 
 def without_ptx(file):
@@ -131,7 +135,8 @@ def library(build, folder, to):
     rows, declared, objects = "", "", []
     for target, names in kernels_of_beside_torch().items():
         (folder / target).mkdir(parents=True)
-        symbols = output(str(build / "bin/ashlar_gpu"), "--ahead-kernels", str(folder / target), target, *names).split()
+        symbols = output(str(build / "bin/ashlar_gpu"), "--ahead-kernels", str(folder / target), target, *names,
+                         environment=environment_of(target, tiles=True)).split()
         for n, (name, symbol) in enumerate(zip(names, symbols, strict=True)):
             declared += f"extern const ashlar_abi1_desc {symbol}_abi1_desc;\n"
             rows += f'  {{"{name}", "{target}", &{symbol}_abi1_desc}},\n'
