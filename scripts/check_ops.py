@@ -11,6 +11,8 @@ import sys
 # Functions that are no operators.
 NO_OPERATOR = {
     "accumulator": "of types",
+    "packed_keys": "of attention: which keys a query sees",
+    "paged": "of attention: where the keys lie",
     "philox4x32": "of expressions; random_blocks are made of it",
 }
 # Generators for one case of an operator.

@@ -126,6 +126,7 @@ void lower_kernel(Compilation& c, const PipelineOptions& options) {
     return;
   }
   LowerOptions lowering = options_for(c.made.record->target);
+  lowering.stages_apart = options.profile;
   std::vector<PassTime> passes;
   if (options.times) lowering.times = &passes;
   c.kernel = lower(c.schedule->scheduled().program, lowering);

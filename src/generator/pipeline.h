@@ -26,6 +26,7 @@ struct PipelineOptions {
   std::string replay;                      // the text of a saved schedule; empty: schedule() is called
   std::string replay_file;                 // where it was read from, for people
   const char* replay_option = "--replay";  // that named it
+  bool profile = false;                    // stages record themselves
   std::vector<Decision> decisions = {};    // of choices that schedule() makes
   std::optional<std::uint64_t> seed = {};  // draws those that are not decided
   bool backward = false;                   // the derivative instead, scheduled by default (backward.h)

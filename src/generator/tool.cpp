@@ -347,7 +347,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     };
   require_namespace(c, outputs);
   require_profile(c, outputs, targets);
-  options.backward = c.backward;
+  options.backward = c.backward, options.profile = c.profile;
   Parts p;
   bool by_default = false;
   std::string sums;  // the same of every target

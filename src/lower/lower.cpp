@@ -64,7 +64,11 @@ constexpr Pass passes[] = {
     {"registers", [](State& s, const LowerOptions& o) { lowering::check_registers(s.kernel, o); }},
     {"counters", [](State& s, const LowerOptions&) { lowering::count_remainders(s.kernel); }, Pass::For::devices},
     {"first steps", [](State& s, const LowerOptions&) { lowering::take_first_steps(s.kernel); }},
-    {"merge loops", [](State& s, const LowerOptions&) { lowering::merge_loops(s.kernel); }, Pass::For::processors},
+    {"merge loops",
+     [](State& s, const LowerOptions& o) {
+       if (!o.stages_apart) lowering::merge_loops(s.kernel);
+     },
+     Pass::For::processors},
     {"carry", [](State& s, const LowerOptions& o) { lowering::carry(s.kernel, o); }},
     {"scans", [](State& s, const LowerOptions& o) { lowering::scan_in_lanes(s.kernel, o); }},
     {"unread", [](State& s, const LowerOptions&) { lowering::drop_unread(s.kernel); }, Pass::For::processors},

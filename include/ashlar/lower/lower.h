@@ -29,6 +29,7 @@
 //   first steps the first steps of a recurrence get a loop of their own
 //   carry       what later steps of a recurrence read stays in registers
 //   scans       steps that combine by an operator that associates are computed a vector at a time
+//   merge loops loops over the same vectors become one, so that what one stores and the other reads stays in registers
 //   unread      stores to a temporary that nothing loads any more disappear
 //
 // From `flatten` on, the kernel carries facts about its buffers, loops and stores (ir/lowering.h); none of them remain after
@@ -66,6 +67,7 @@ struct LowerOptions {
   std::int64_t registers = 0;             // that all threads of a block share; 0: not told
   bool async_copies = false;              // the device copies from global to shared memory asynchronously (cp.async)
   bool matrix_loads = false;              // its warps load matrices of 8 x 8 from shared memory (ldmatrix)
+  bool stages_apart = false;              // loops of two stages do not become one: what each costs is recorded
   // Called after every pass with its name and the text of its result. The text is only made if this is set.
   std::function<void(std::string_view pass, const std::string& text)> observe = {};
   std::vector<PassTime>* times = nullptr;  // one entry a pass is added

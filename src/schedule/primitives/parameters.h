@@ -30,6 +30,11 @@ struct Parameter {
     p.cpp = text;
     return p;
   }
+  constexpr Parameter unhashed() const {  // it tells nothing of the program, so trace_hash leaves it out
+    Parameter p = *this;
+    p.hashed = false;
+    return p;
+  }
   constexpr Parameter unsaid(const char* word) const {
     Parameter p = *this;
     p.left_out = word;
@@ -42,6 +47,7 @@ struct Parameter {
   const char* cpp = nullptr;  // in C++, in front of a word or a number: "Tail::", "Parts{"; null: a word is not said there
   const char* left_out = "";  // the word that a call in C++ leaves out
   Times times = Times::once;
+  bool hashed = true;
 
  private:
   constexpr Parameter times_is(Times t) const {

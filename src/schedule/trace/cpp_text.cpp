@@ -374,7 +374,12 @@ CppText cpp_text(const ir::Program& algorithm, const std::vector<Step>& steps, c
 
 std::uint64_t trace_hash(const std::vector<Step>& trace) {
   std::vector<Step> steps = trace;
-  for (Step& s : steps) s.place.clear();
+  for (Step& s : steps) {
+    s.place.clear();
+    const std::vector<const Parameter*> parameters = primitive_of(s.primitive)->parameters.of(s);
+    for (std::size_t k = parameters.size(); k-- > 0;)
+      if (!parameters[k]->hashed) s.args.erase(s.args.begin() + static_cast<std::ptrdiff_t>(k));
+  }
   std::uint64_t h = 0xCBF29CE484222325u;  // FNV-1a
   for (const unsigned char c : json(steps)) h = (h ^ c) * 0x100000001B3u;
   return h;

@@ -76,7 +76,8 @@ std::string cpp_choose(CppCall& w, const Step& s) {
 extern constexpr Primitive choose_primitive{
     .name = "choose",
     .spelling = "choose",
-    .parameters = {takes::name(), takes::number("value"), takes::number("usual"), takes::number("candidate").any_number()},
+    .parameters = {takes::name(), takes::number("value"), takes::number("usual").unhashed(),
+                   takes::number("candidate").any_number()},
     .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
     .apply = apply_choose,
     .cpp = cpp_choose,
