@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the tool asks of the back end for SPIR-V; without_vulkan.cpp is compiled in its place where there is none.
+// What the tool asks of the SPIR-V back end. Builds without that back end compile without_vulkan.cpp instead.
 #include <cstdint>
 #include <cstring>
 #include <vector>

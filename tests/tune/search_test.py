@@ -100,6 +100,9 @@ def searchers():
         expect(len([r for r in tried if r["status"] == "measured"]) == 7, "6 candidates and the usual one", result.stdout, tried)
         best = json.loads(run("export", "-d", f"{searcher}.db").stdout)
         expect(best["choices"]["terms"] == "1", "lanes to be the best", best)
+    # A space of fewer candidates than trials, some of which are refused: the search ends.
+    result = run("search", *SUMS, "-d", "small.db")
+    expect("9 measured, 3 refused, 0 failed; there are no other candidates" in result.stdout, "an end", result.stdout)
 
 
 def planted():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compiled in the place of of_vulkan.cpp where there is no back end for SPIR-V.
+// Replaces of_vulkan.cpp in builds without the SPIR-V back end.
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/of_vulkan.h"

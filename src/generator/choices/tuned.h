@@ -26,7 +26,7 @@ struct Tuned {
 };
 
 // The fastest record for an algorithm and a target. Of records for several sizes the one nearest to `sizes`; where these are
-// not given, the one for the largest. UsageError names a line of the text that is no record of ashlar-tune.
+// not given, the one for the largest. UsageError names a line that is not a record of ashlar-tune.
 std::optional<Tuned> find_tuned(const std::string& text, const std::string& file, const std::string& algorithm, const Target&,
                                 const std::vector<std::pair<std::string, std::int64_t>>& sizes);
 

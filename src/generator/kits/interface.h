@@ -79,7 +79,7 @@ std::string signature_text(const KitInterface&, const std::string& function);
 
 // Refused, in the name of `kit`: a tensor that the caller packs, and one with two elements to a byte.
 void require_plain(const ir::Buffer&, const char* kit);
-std::pair<std::int64_t, std::int64_t> integer_range(Type);  // of a scalar that is not a float, as far as int64_t has it
+std::pair<std::int64_t, std::int64_t> integer_range(Type);  // of an integer or bool scalar, clamped to int64_t
 std::string python_name(std::string name);                  // never a keyword of Python, nor a name that generated modules use
 
 }  // namespace ashlar::generator

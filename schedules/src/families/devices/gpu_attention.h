@@ -17,7 +17,7 @@ struct AttentionParts {
   ir::Id scores = 0, maximum = 0, exps = 0, sum = 0, weighted = 0, result = 0;
   ir::Id q = 0, k = 0, v = 0;
   std::int64_t groups = 1;  // heads of queries that share one of keys and values
-  std::int64_t page = 0;    // rows of a page that a table names; 0: there are none
+  std::int64_t page = 0;    // rows of a page; 0: the keys are not paged
   bool skips = false;       // terms of `weighted` whose weight is 0
   bool rounded = false;     // weights, to the type of v
 };

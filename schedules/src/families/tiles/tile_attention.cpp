@@ -113,8 +113,8 @@ class AttentionInTiles {
     return reduction.rfactor(reduction.fuse(parts.outer, tiles.outer, where), where);
   }
 
-  // The loops of a stage at the root: over blocks, over tiles of keys, where it has such steps, and dimensions. The loop inside
-  // of which a block's stages are computed.
+  // The loops of a stage at the root: over blocks, over tiles of keys, where it has such steps, and dimensions. Returns the
+  // loop that the stages of a block are computed in.
   Loop in_blocks(const Stage& of, const std::optional<Loop>& steps) const {
     std::vector<Loop> points = of.spatial_loops(where);
     std::vector<Loop> blocks, rows;
