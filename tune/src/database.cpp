@@ -112,16 +112,22 @@ Database::Database(const std::filesystem::path& path) : path_(path.string()), em
   if (empty_) return;  // a file is made by the first record
   try {
     open();
-    // Looked at before anything is written.
-    Statement ours(*this, "PRAGMA application_id"), of(*this, "PRAGMA user_version"),
-        tables(*this, "SELECT count(*) FROM sqlite_master");
-    ours.step(), of.step(), tables.step();
-    empty_ = tables.integer(0) == 0 && ours.integer(0) == 0;
+    // Looked at before anything is written, and at one moment: another tuner may just be making the tables.
+    const auto number = [&](const char* sql) {
+      Statement one(*this, sql);
+      one.step();
+      return one.integer(0);
+    };
+    run("BEGIN");
+    const int tables = number("SELECT count(*) FROM sqlite_master"), ours = number("PRAGMA application_id"),
+              of = number("PRAGMA user_version");
+    run("COMMIT");
+    empty_ = tables == 0 && ours == 0;
     if (empty_) return;
-    if (ours.integer(0) != application)
+    if (ours != application)
       throw std::runtime_error(fmt::format("{}: expected a database of ashlar-tune, found one of another program", path_));
-    if (of.integer(0) != version)
-      throw std::runtime_error(fmt::format("{}: expected version {} of the database, found {}", path_, version, of.integer(0)));
+    if (of != version)
+      throw std::runtime_error(fmt::format("{}: expected version {} of the database, found {}", path_, version, of));
     Statement whole(*this, "PRAGMA quick_check(1)");
     whole.step();
     if (whole.text(0) != "ok") throw std::runtime_error(fmt::format("{}: the database is damaged: {}", path_, whole.text(0)));
@@ -139,7 +145,6 @@ void Database::open() {
 
 void Database::create() {
   if (!db_) open();
-  run("PRAGMA journal_mode=WAL");
   run("BEGIN IMMEDIATE");  // two that make it at once
   run("CREATE TABLE IF NOT EXISTS trials (task TEXT NOT NULL, candidate TEXT NOT NULL, status TEXT NOT NULL, seconds REAL NOT "
       "NULL, "
